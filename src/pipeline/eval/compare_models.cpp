@@ -70,7 +70,7 @@ class Comparer {
     report.tell_missing_values();
     if (uncertain_pieces_ > 0)
       report.warn(uncertain_entropy_warning("segmentation_entropy or cross_entropy", uncertain_pieces_,
-                                            uncertainty_, request_.engine.precision));
+                                            uncertainty_));
     for (const Warning& warning : inputs_.warnings()) report.warn(warning);
     result_.warnings = report.finish("", "").warnings;
     std::erase_if(result_.sequences, [](const ModelDifference& one) { return one.pieces == 0; });
@@ -178,17 +178,10 @@ class Comparer {
     };
     expect(engine, plans.first, progress);
     if (uncertainty > 0 && engine.precision() == Precision::kFloat) {
-      try {
-        const std::unique_ptr<Engine> precise = make_engine(
-            options_in_double(half_of(request_.engine), request_.engine.threads, source->length()),
-            engine.model());
-        const WindowNeeds needs = posterior_needs(*precise, *source, selection);
-        expect(*precise,
-               plan_windows(source->length(), precise->grid(source->length()), needs, plans.first.budget),
-               {});
-      } catch (const MemoryError&) {
-        // A warning says how uncertain it is.
-      }
+      const std::unique_ptr<Engine> precise =
+          make_engine(options_in_double(half_of(request_.engine), request_.engine.threads, source->length()),
+                      engine.model());
+      expect(*precise, plan_at_least(*precise, *source, selection, plans.first.budget), {});
     }
     if (uncertainty > 0) ++uncertain_pieces_;
     uncertainty_ += uncertainty;

@@ -69,6 +69,10 @@ class TimedSource : public ScoreSource {
   std::mutex& mutex_;
 };
 
+OpenSource opener_of(const Piece& piece) {
+  return [&piece] { return make_piece_source(piece.scores, piece.bins); };
+}
+
 }  // namespace
 
 // What remains of a piece when it is its turn.
@@ -102,8 +106,7 @@ void PieceRunner::run() {
          std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
              " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
   if (uncertain_pieces_ > 0)
-    report_.warn(uncertain_entropy_warning("segmentation_entropy", uncertain_pieces_, uncertainty_,
-                                           engines_.first().precision()));
+    report_.warn(uncertain_entropy_warning("segmentation_entropy", uncertain_pieces_, uncertainty_));
 }
 
 // Errors, too, come in the order of the pieces.
@@ -155,7 +158,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
     timed(report_.write, [&] {
       if (!finished.begun) outputs_.begin_piece(piece.location, so_far, true);
       finished.begun = true;
-      check_posteriors(block, piece.location);
+      check_posteriors(block, piece.location, engines_.first().model(), opener_of(piece));
       outputs_.add_block(block);
     });
   };
@@ -228,7 +231,8 @@ void PieceRunner::write(const Finished& finished) {
     if (!finished.begun)
       outputs_.begin_piece(finished.piece.location, finished.result, finished.block.has_value());
     if (finished.block) {
-      check_posteriors(finished.block->view(), finished.piece.location);
+      check_posteriors(finished.block->view(), finished.piece.location, engines_.first().model(),
+                       opener_of(finished.piece));
       outputs_.add_block(finished.block->view());
     }
     outputs_.end_piece(finished.result);

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
+#include "io/params/params_json.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/inputs/rows/missing_values.h"
@@ -91,6 +93,12 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
                         "the track " + in_quotes(track.name) + " has values to which transform " +
                             std::string(transform_name(track.transform)) + " cannot be applied",
                         "log1p needs values above -1; choose --transform asinh or none"});
+    if (std::fabs(found.mean) > kMaxNumber || found.deviation > kMaxNumber)
+      throw InputError(
+          {"", "",
+           "the track " + in_quotes(track.name) + " has values too large for a parameter file (mean " +
+               formatted("%g", found.mean) + ", deviation " + formatted("%g", found.deviation) + ")",
+           "values such as 3.4e38 often stand for \"no data\": leave them out of the track"});
     track.center = found.mean;
     // A deviation lost in the rounding of float values is none.
     const bool constant = found.deviation <= 1e-6 * std::fabs(found.mean) || found.deviation == 0;

@@ -212,6 +212,38 @@ def test_entropy_of_masks_and_large_scores(box):
             check(all(abs(one[member] - exact) < 1e-3 * exact + 2e-5 for one in compared), "%s: %s" % (what, compared))
 
 
+def test_scores_that_leave_no_digits_are_refused(box):
+    draw = random.Random(45)
+    box.write("x.npy", npy([[draw.gauss(0, 1) for _ in range(3)] for _ in range(300)], "<f4"))
+    refused = 0
+    for size in (1e9, 1e15, 1e17, 1e30):
+        document = {"format": "semicrf-params", "format_version": "1.0", "labels": list("abc"), "max_duration": 9,
+                    "transition": [[0, size, 0], [0, 0, 0], [0.5, -size, 0]], "duration": {"kind": "uniform"}}
+        box.write("m.json", json.dumps(document))
+        for engine in ("-x cpu", "-x cpu --precision double", "-x reference"):
+            result = box.run("posterior -q -p m.json -o b.bedgraph x.npy " + engine)
+            check(result.code == 0 or result.code == 3 and "the scores are too large" in result.stderr and size > 1e12, str(result))
+            refused += result.code == 3
+    check(refused > 0, "nothing was refused")
+    box.write("v.npy", npy([[draw.gauss(0, 1), 3e38 if t % 9 == 0 else 1] for t in range(300)], "<f4"))
+    box.write("v.bed", "".join("v\t%d\t%d\t%s\n" % (i * 10, i * 10 + 10, "ab"[i % 2]) for i in range(30)))
+    for words in ("train -q --labels v.bed --max-iterations 2", "learn -q --labels 2 --max-iterations 2"):
+        box.fails(words + " --track-names s,t -o n.json v.npy", 3, '"t"', "no data")
+
+
+def test_entropies_of_short_pieces_are_the_same_on_any_threads(box):
+    draw = random.Random(46)
+    model, _ = random_model(box, 3, centering="none")
+    for i in range(6):
+        box.write("s%d.npy" % i, npy([[draw.gauss(0, 500) for _ in model.labels] for _ in range(40)], "<f4"))
+    names = " ".join("s%d.npy" % i for i in range(6))
+    found = set()
+    for options in ("-t 1", "-t 2", "-t 5", "-t 1 --max-memory 60M", "-t 4 --max-memory 60M"):
+        box.ok("posterior -q -x cpu -p m.json --stats s.json -o b.bedgraph %s %s" % (names, options))
+        found.add(tuple(one["segmentation_entropy"] for one in json.loads(box.text("s.json"))["sequences"]))
+    check(len(found) == 1, "%s" % found)
+
+
 def test_starts_and_ends_are_those_of_all_segmentations(box):
     for seed, model, scores, expected in small_models(box, 10):
         for device, precision, tolerance in ENGINES:

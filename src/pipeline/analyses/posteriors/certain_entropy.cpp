@@ -12,14 +12,10 @@ bool is_certain(double entropy, double uncertainty) {
   return uncertainty <= kNegligible || uncertainty <= kCertainShare * entropy;
 }
 
-Warning uncertain_entropy_warning(const std::string& what, std::int64_t pieces, double uncertainty,
-                                  Precision precision) {
-  return {
-      "uncertain-entropy",
-      what + " of " + plural(pieces, "piece") + " may be wrong by " + formatted("%.3g", uncertainty) +
-          " nats, because the scores are too large for the digits of posteriors" +
-          (precision == Precision::kFloat ? "; there was no memory for double precision: raise --max-memory"
-                                          : "")};
+Warning uncertain_entropy_warning(const std::string& what, std::int64_t pieces, double uncertainty) {
+  return {"uncertain-entropy", what + " of " + plural(pieces, "piece") + " may be wrong by " +
+                                   formatted("%.3g", uncertainty) +
+                                   " nats, because the scores are too large for the digits of posteriors"};
 }
 
 EngineOptions options_in_double(EngineOptions options, int threads, std::int64_t positions) {
@@ -32,6 +28,19 @@ EngineOptions options_in_double(EngineOptions options, int threads, std::int64_t
   return options;
 }
 
+WindowPlan plan_at_least(const Engine& engine, const ScoreSource& source, const PosteriorSelection& selection,
+                         std::size_t budget) {
+  const WindowNeeds needs = posterior_needs(engine, source, selection);
+  constexpr int kTries = 8;
+  for (int tries = 1;; ++tries, budget *= 2) {
+    try {
+      return plan_windows(source.length(), engine.grid(source.length()), needs, budget);
+    } catch (const MemoryError&) {
+      if (tries == kTries) throw;
+    }
+  }
+}
+
 void make_entropy_certain(const EngineOptions& options, const ChainModel& model, ScoreSource& source,
                           const PosteriorSelection& selection, std::size_t budget, PosteriorResult& result) {
   PosteriorSums& sums = *result.sums;
@@ -41,18 +50,13 @@ void make_entropy_certain(const EngineOptions& options, const ChainModel& model,
   only_sums.scored = selection.scored;
   only_sums.threads = selection.threads;
   only_sums.roles = selection.roles;
-  try {
-    const std::unique_ptr<Engine> engine =
-        make_engine(options_in_double(options, selection.threads, source.length()), model);
-    const WindowPlan plan = plan_windows(source.length(), engine->grid(source.length()),
-                                         posterior_needs(*engine, source, only_sums), budget);
-    const PosteriorResult again =
-        sweep_posteriors(*engine, source, plan, only_sums, [](const PosteriorBlock&) {});
-    sums.entropy = again.sums->entropy;
-    sums.entropy_uncertainty = again.sums->entropy_uncertainty;
-  } catch (const MemoryError&) {
-    // The uncertainty says so.
-  }
+  const std::unique_ptr<Engine> engine =
+      make_engine(options_in_double(options, selection.threads, source.length()), model);
+  const WindowPlan plan = plan_at_least(*engine, source, only_sums, budget);
+  const PosteriorResult again =
+      sweep_posteriors(*engine, source, plan, only_sums, [](const PosteriorBlock&) {});
+  sums.entropy = again.sums->entropy;
+  sums.entropy_uncertainty = again.sums->entropy_uncertainty;
 }
 
 }  // namespace semicrf
