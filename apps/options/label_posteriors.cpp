@@ -1,10 +1,8 @@
 #include "apps/options/label_posteriors.h"
 
-#include "core/text/text.h"
-#include "pipeline/run/log.h"
-
 #include "core/error.h"
 #include "core/text/text.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 
