@@ -3,8 +3,12 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <stdexcept>
 #include <vector>
 
+#include "core/error.h"
+#include "model/scores/score_source.h"
 #include "pipeline/run/check_posteriors.h"
 #include "support/catch.h"
 
@@ -68,12 +72,24 @@ TEST_CASE("posteriors that are no numbers do not reach an output") {
   block.range = {40, 140};
   block.boundary = boundary;
   block.labels = labels;
-  check_posteriors(block, location);
+  ChainModel model;
+  model.num_labels = 3;
+  std::vector<float> scores(3 * 200, 1.5F);
+  const auto open = [&]() -> std::unique_ptr<ScoreSource> {
+    ScoreWindow whole;
+    whole.end = whole.length = 200;
+    whole.emissions.f32 = scores.data();
+    return std::make_unique<MemoryScoreSource>(whole, model.num_labels);
+  };
+  const auto check = [&] { check_posteriors(block, location, model, open); };
+  CHECK_NOTHROW(check());
   labels[3 * 7 + 1] = std::nan("");
-  CHECK_THROWS_WITH(check_posteriors(block, location),
-                    "chr2:1471-1480: a posterior is nan where it should be a probability");
+  CHECK_THROWS_WITH(check(), "chr2:1471-1480: a posterior is nan where it should be a probability");
   labels[3 * 7 + 1] = 0.25;
   boundary[99] = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_WITH(check_posteriors(block, location),
-                    "chr2:2391-2400: a posterior is inf where it should be a probability");
+  CHECK_THROWS_WITH(check(), "chr2:2391-2400: a posterior is inf where it should be a probability");
+  CHECK_THROWS_AS(check(), std::logic_error);
+  // Beside a score of 1e30 it is the input that is wrong.
+  scores[5] = -1e30F;
+  CHECK_THROWS_AS(check(), InputError);
 }

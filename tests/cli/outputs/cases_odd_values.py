@@ -1,0 +1,153 @@
+"""Odd values for every option of every command: exit codes and messages of the contract, no bug, no signal.
+
+Options are found in --help, so that a new one is tried as well. Of about 6,700 command lines every second is run, and all of them
+with SEMICRF_ODD_VALUES=all in the environment.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+
+import make_inputs
+from cases_import import SMALL, model_text
+from cases_segway import segway_text
+from command_line import all_commands
+from harness import check
+
+ALLOWED = {0, 2, 3, 4, 5, 6, 7}
+MOST_BYTES = 2000  # on standard error
+LIMIT = 60  # seconds
+MEMORY = 4 << 30  # bytes that a process may ask for
+STEP = 1 if os.environ.get("SEMICRF_ODD_VALUES") == "all" else 2
+
+# A command line of each command that works. Names are those of files that prepare() makes.
+LINES = {
+    "decode": "decode -p scores.params.json -o out scores.npy",
+    "posterior": "posterior -p scores.params.json -o out scores.npy",
+    "query": "query -p scores.params.json --claims claims.bed -o out scores.npy",
+    "eval": "eval --truth labels.bed -o out labels.bed",
+    "describe": "describe -o out labels.bed",
+    "enrich": "enrich -o out labels.bed labels.bed",
+    "compare": "compare -o out a=labels.bed b=labels.bed",
+    "report": "report -p track.json --segments labels.bed -o out",
+    "train": "train --labels labels.bed -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
+    "learn": "learn --labels 2 -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
+    "simulate": "simulate -p scores.params.json --length 30 --seed 1 -o out",
+    "import chromhmm": "import chromhmm -o out model.txt",
+    "import segway": "import segway -o out params.params",
+    "export chromhmm": "export chromhmm -o out exported.json",
+    "edit": "edit --forbid off,on -o out track.json",
+    "info": "info track.json",
+    "bench": "bench -T 40 -K 3 -C 2 --repeats 1",
+}
+
+
+def prepare(box):
+    rows = [[float(i // 6 % 2) + 0.1 * (i % 5)] for i in range(60)]
+    box.write("tracks.npy", make_inputs.npy(rows))
+    box.write("labels.bed", "".join("tracks\t%d\t%d\t%s\n" % (60 * i, 60 * i + 60, ("off", "on")[i % 2]) for i in range(10)))
+    make_inputs.track_parameters(box, "track.json", tracks=("track1",))
+    box.write("claims.bed", "scores\t0\t50\tboundary\n")
+    box.write("model.txt", model_text(*SMALL))
+    box.write("params.params", segway_text())
+    box.ok("import chromhmm -o exported.json model.txt")
+    box.write("binary", bytes(range(256)) * 4)
+    box.write("empty", "")
+    box.path("folder").mkdir()
+
+
+def odd_values(folder):
+    """28 of them; files are there under `folder`."""
+    return ["", "nan", "inf", "-inf", "-1", "0", "1e999", "99999999999999999999", "0x10", "1,2", ",", "=", "a=", "=b", " ", "-",
+            folder / "folder", "/dev/null", "/dev/full", "n" * 300, "a\nb", "a\tb", b"caf\xe9", "chr1:5-1", folder / "missing",
+            folder / "binary", folder / "empty", "%s%n"]
+
+
+def with_value(line, names, value):
+    """`line` with this value of the option that has these names, in place of the one it has."""
+    words = list(line)
+    for name in names:
+        if name in words:
+            place = words.index(name)
+            return words[:place + 1] + [value] + words[place + 2:]
+    return words + [names[-1], value]
+
+
+def variants(box, folder):
+    """Command lines: of an option that several commands have, the first is given all values, the others each third."""
+    seen = {}
+    for command in all_commands(box):
+        name = " ".join(command.path)
+        if not command.path or command.commands:
+            continue
+        check(name in LINES, "cases_odd_values.py has no command line of %s" % name)
+        line = [str(folder / word) if (folder / word).is_file() else word for word in LINES[name].split()]
+        line = [word if "=" not in word else word.split("=")[0] + "=" + str(folder / word.split("=")[1]) for word in line]
+        for option in command.options:
+            if not option.value:
+                continue
+            key = (option.names[-1], option.value)
+            values = odd_values(folder)
+            if key in seen:
+                values = values[seen[key] % 3::3]
+            seen[key] = seen.get(key, -1) + 1
+            for value in values:
+                yield with_value(line, option.names, value)
+        for value in odd_values(folder):
+            yield line[:-1] + [value]  # the last argument
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def complaint(program, arguments):
+    """What is wrong with how the program ends, or nothing."""
+    with tempfile.TemporaryDirectory(prefix="semicrf-odd-") as scratch:
+        try:
+            done = subprocess.run([program] + [os.fsencode(one) for one in arguments], cwd=scratch, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=LIMIT, check=False, preexec_fn=limit_memory)
+        except subprocess.TimeoutExpired:
+            return "is still running after %d s" % LIMIT
+        errors = [line for line in done.stderr.split(b"\n") if line.startswith(b"semicrf: error: ")]
+        if done.returncode not in ALLOWED:
+            return "exit %d: %r" % (done.returncode, done.stderr[:300])
+        told = sum(len(line) for line in done.stderr.split(b"\n") if not line.startswith(b"semicrf: info: "))
+        if told > MOST_BYTES:
+            return "%d bytes of errors and warnings: %r" % (told, done.stderr[:300])
+        if len(errors) != (done.returncode != 0):
+            return "exit %d and %d lines of errors: %r" % (done.returncode, len(errors), done.stderr[:300])
+        if any(part.endswith(".tmp") for part in os.listdir(scratch)):
+            return "leaves a temporary file"
+    return None
+
+
+def test_no_value_of_an_option_is_a_bug(box):
+    prepare(box)
+    folder = pathlib.Path(box.folder)
+    lines = list(variants(box, folder))
+    check(len(lines) > 5000, "only %d command lines" % len(lines))
+    lines = lines[::STEP]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+        found = list(pool.map(lambda line: complaint(box.program, line), lines))
+    bad = ["semicrf %s: %s" % (" ".join(repr(word) if not isinstance(word, str) or not word.strip() else word for word in map(_text, line)), what)
+           for line, what in zip(lines, found) if what]
+    check(not bad, "%d of %d command lines:\n%s" % (len(bad), len(lines), "\n".join(bad[:40])))
+
+
+def _text(word):
+    return repr(word) if isinstance(word, bytes) else str(word)
+
+
+def test_every_option_refuses_an_empty_value(box):
+    prepare(box)
+    for command in all_commands(box):
+        for option in command.options:
+            if not option.value or command.commands or not command.path:
+                continue
+            line = with_value(LINES[" ".join(command.path)].split(), option.names, "")
+            result = box.run(line)
+            check(result.code == 2, "an empty value is taken\n%s" % result)
