@@ -73,7 +73,7 @@ class Command:
 
     @staticmethod
     def outputs(folder):
-        return {name: comparable(name, content, ()) for name, content in state(folder).items() if name.startswith("out") and content is not None}
+        return {name: comparable(name, content, ()) for name, content in state(folder).items() if name.startswith("out") and content is not None and not TEMPORARY.search(name)}
 
     def kill(self, number, draw, folder):
         self.fill(folder)

@@ -16,6 +16,7 @@ LONGEST_LINE = 2000
 SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error: |UndefinedBehaviorSanitizer")
 TEMPORARY = re.compile(r"\.semicrf-")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+THREADS = re.compile(rb", \d+ threads?\)")
 VARYING = {"timings", "peak_memory", "device", "threads"}  # of statistics
 
 
@@ -180,6 +181,7 @@ def without_times(value):
 def comparable(name, content, logs):
     if name in logs:
         return None
+    content = content and THREADS.sub(b")", content)  # an engine's description in tables for people
     if content is not None and name.endswith((".json", ".txt")) and content[:1] == b"{" and is_json(content):
         return without_times(json.loads(content))
     return content
