@@ -48,7 +48,7 @@ TEST_CASE("lines end with LF, CRLF or CR") {
 
 TEST_CASE("a line end may lie between two buffers") {
   const TempFolder folder;
-  for (const std::size_t length : {65533, 65534, 65535, 65536, 65537}) {
+  for (const std::size_t length : std::initializer_list<std::size_t>{65533, 65534, 65535, 65536, 65537}) {
     const std::string first(length, 'x');
     CHECK(lines_of(folder.add("crlf", first + "\r\ny\r\n")) == std::vector<std::string>{first, "y"});
     CHECK(lines_of(folder.add("cr", first + "\ry")) == std::vector<std::string>{first, "y"});
@@ -81,7 +81,7 @@ TEST_CASE("UTF-16 and UTF-32 are named, and UTF-16 is read where a format has it
 
 TEST_CASE("UTF-16 may be cut anywhere by a buffer") {
   const TempFolder folder;
-  for (const std::size_t before : {32765, 32766, 32767, 32768}) {
+  for (const std::size_t before : std::initializer_list<std::size_t>{32765, 32766, 32767, 32768}) {
     const std::string path = folder.add("a", utf16(std::u16string(before, u'x') + u"\U0001F600\n", false));
     CHECK(lines_of(path, {.utf16 = true}) ==
           std::vector<std::string>{std::string(before, 'x') + "\xF0\x9F\x98\x80"});
