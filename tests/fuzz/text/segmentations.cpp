@@ -22,7 +22,7 @@ void check_order(const SegmentationFile& file) {
     for (const LabelledSegment& segment : chromosome.segments) {
       require(end <= segment.begin && segment.begin < segment.end, "segments are sorted and do not overlap");
       require(segment.label < file.labels.size(), "labels are known");
-      require(segment.score == -1 || (segment.score > 0 && segment.score <= 1), "scores are probabilities");
+      require(segment.score == -1 || (segment.score >= 0 && segment.score <= 1), "scores are probabilities");
       end = segment.end;
     }
   }
