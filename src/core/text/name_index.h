@@ -16,7 +16,7 @@ namespace semicrf {
 class NameIndex {
  public:
   NameIndex() = default;
-  // Of a list of chromosomes, labels, tracks or the like, by their `name`; the first of equal names counts.
+  // Indexes chromosomes, labels, tracks or the like by their `name`; the first of equal names counts.
   template <class Items>
   static NameIndex of(const Items& items) {
     NameIndex index;

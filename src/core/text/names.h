@@ -12,7 +12,8 @@ namespace semicrf {
 // characters (which includes tabs and line ends: names become a column of the outputs).
 std::string name_problem(std::string_view name);
 
-// The same of a sequence, whose name is the first column of BED files: it does not begin with #.
+// Why `name` cannot be that of a sequence, which is the first column of BED files: it does not begin with #
+// either.
 std::string sequence_name_problem(std::string_view name);
 
 // The most labels that a model or a segmentation may have.

@@ -173,7 +173,7 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
   const std::uint64_t key_bytes = view.number<std::uint32_t>(offset + 8, what);
   const auto value_bytes = view.number<std::uint32_t>(offset + 12, what);
   const auto stated = view.number<std::uint64_t>(offset + 16, what);
-  if (stated == 0) return;  // of a file without data
+  if (stated == 0) return;  // a file without data
   if (key_bytes == 0 || key_bytes > view.size())
     view.fail(offset + 8, "chromosome names of " + std::to_string(key_bytes) + " bytes");
   if (value_bytes != 8)

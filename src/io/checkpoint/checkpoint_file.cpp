@@ -18,7 +18,7 @@ void check_resume(const CheckpointOptions& options) {
 bool is_resumed(const CheckpointOptions& options, const std::string& work,
                 const std::function<void(const std::string&)>& say) {
   if (options.resume.empty()) return false;
-  std::error_code ignored;  // of what cannot be looked at, reading tells why
+  std::error_code ignored;  // reading tells why a file cannot be looked at
   const bool missing =
       std::filesystem::status(options.resume, ignored).type() == std::filesystem::file_type::not_found;
   if (options.resume_must_exist || !missing) return true;

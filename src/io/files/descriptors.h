@@ -14,7 +14,7 @@ void reserve_standard_descriptors() noexcept;
 // The descriptor of a process that `path` stands for, through whatever links.
 struct DescriptorPath {
   int number = -1;
-  bool own = true;  // of this process
+  bool own = true;  // a descriptor that this process has open
 };
 
 // Nothing for a path that is a file of its own. "-" is standard output.

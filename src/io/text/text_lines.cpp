@@ -197,7 +197,7 @@ bool TextLines::next(std::string& line) {
   return true;
 }
 
-// Of a line that holds more than plain ASCII.
+// Reads a line that holds more than plain ASCII.
 void TextLines::check(std::string& line) const {
   if (line.starts_with(kUtf8Mark)) line.erase(0, kUtf8Mark.size());
   const std::vector<std::string_view> columns = split_at('\t', line);

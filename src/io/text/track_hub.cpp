@@ -12,7 +12,7 @@ std::string line_text(std::string text) {
   return text;
 }
 
-// Of a label, which browsers put into pages: no tags.
+// Browsers put labels into pages: a label has no tags.
 std::string label_text(const std::string& text) {
   std::string result;
   for (const char c : text) {
