@@ -65,6 +65,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--truth", Use::kReadNamed},
     {"", "--segments", Use::kRead},
     {"", "--annotation", Use::kReadNamed},
+    {"", "--label-map", Use::kRead},
     {"", "--intervals", Use::kRead},
     {"", "--labels-posterior", Use::kReadStem},
     {"", "--labels-known", Use::kRead},

@@ -33,12 +33,11 @@ ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   return grid;
 }
 
-EngineInfo describe(ChainModel model, Precision precision, int threads, const std::string& instruction_set) {
+EngineInfo describe(ChainModel model, Precision precision, const std::string& instruction_set) {
   const ChunkGrid grid = grid_for(model, precision);
   const std::string numbers = precision == Precision::kFloat ? "float" : "double";
   return {"cpu",
-          "cpu (" + chosen_instruction_set(instruction_set) + ", " + numbers + ", " +
-              std::to_string(std::max(1, threads)) + (threads <= 1 ? " thread)" : " threads)"),
+          "cpu (" + chosen_instruction_set(instruction_set) + ", " + numbers + ")",
           std::move(model),
           precision,
           grid,
@@ -65,7 +64,7 @@ void move_rows(const ForwardArrays& rows, std::size_t positions, std::size_t lab
 class CpuEngine final : public Engine {
  public:
   CpuEngine(ChainModel model, Precision precision, int threads, const std::string& instruction_set)
-      : Engine(describe(std::move(model), precision, threads, instruction_set), nullptr, one_by_one_),
+      : Engine(describe(std::move(model), precision, instruction_set), nullptr, one_by_one_),
         pool_(threads),
         instruction_set_(instruction_set) {
     with_instruction_set(instruction_set, [this] {

@@ -56,6 +56,16 @@ std::string label_table(const EvalReport& report) {
   return text_table(rows);
 }
 
+std::string match_table(const LabelMatch& match) {
+  std::vector<Row> rows = {{"label of the prediction", "of the truth", units().many + " in common"}};
+  const auto name = [](const std::string& label) {
+    return label.empty() ? std::string("-") : escape_control(label);
+  };
+  for (const MatchedLabels& one : match.labels)
+    rows.push_back({name(one.predicted), name(one.truth), std::to_string(one.bases)});
+  return text_table(rows);
+}
+
 // Rows are the truth's labels, columns the predicted ones; labels that neither has are left out.
 std::string confusion_table(const EvalReport& report) {
   const Evaluation& evaluation = *report.evaluation;
@@ -102,6 +112,10 @@ std::string summary(const EvalReport& report) {
     rows.push_back(
         {"missing", amount(report.evaluation->missing()) + " without a prediction" +
                         (report.missing_places.empty() ? "" : ": " + escape_control(report.missing_places))});
+    if (report.match)
+      rows.push_back({"labels", report.match->map_file.empty()
+                                    ? "paired by the largest overlap (--match)"
+                                    : "matched by " + escape_control(report.match->map_file)});
     if (!report.hint.empty()) rows.push_back({"hint", escape_control(report.hint)});
     rows.push_back({"tolerance", tolerance_text(report)});
   }
@@ -119,6 +133,7 @@ std::string ratios(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
   return text_table({{"accuracy over all " + units().many, ratio_text(sum.bases.recall())},
                      {"accuracy over predicted " + units().many, ratio_text(sum.bases.precision())},
+                     {"adjusted Rand index", ratio_text(evaluation.adjusted_rand_index())},
                      {"mean F1 of the labels", ratio_text(evaluation.macro_f1())},
                      {"label error rate", ratio_text(evaluation.label_error_rate())},
                      {"label edits", std::to_string(evaluation.edit_distance)}});
@@ -175,6 +190,7 @@ std::optional<double> Rescoring::log_likelihood_per_position(const RescoredPath&
 std::string report_text(const EvalReport& report) {
   std::vector<std::string> parts;
   if (report.truth) parts.push_back(summary(report));
+  if (report.match) parts.push_back(match_table(*report.match));
   if (report.evaluation) {
     parts.push_back(overall_table(*report.evaluation));
     parts.push_back(ratios(*report.evaluation));

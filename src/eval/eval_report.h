@@ -10,6 +10,7 @@
 #include "core/warning.h"
 #include "eval/calibration_report.h"
 #include "eval/evaluation.h"
+#include "eval/label_pairing.h"
 #include "eval/model_comparison.h"
 
 namespace semicrf {
@@ -79,6 +80,7 @@ struct EvalReport {
   bool tolerance_given = false;          // by the user; else it comes from the bin size
   std::vector<Warning> warnings;
   std::optional<Evaluation> evaluation;  // with a prediction
+  std::optional<LabelMatch> match;       // where labels of the prediction were taken for others of the truth
   std::optional<CalibrationReport> calibration;
   std::optional<ModelComparison> against;
   std::optional<RescoreResult> model;

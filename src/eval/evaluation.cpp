@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/edit_distance.h"
+#include "eval/label_pairing.h"
 #include "eval/ratio.h"
 
 namespace semicrf {
@@ -91,6 +92,16 @@ std::optional<double> Evaluation::label_error_rate() const {
   return ratio(edit_distance, over_labels().segment_exact.truth);
 }
 
+std::optional<double> Evaluation::adjusted_rand_index() const {
+  LabelOverlaps overlaps;
+  for (std::size_t cell = 0; cell < confusion.size(); ++cell) {
+    const std::size_t truth = cell / (num_labels() + 1), predicted = cell % (num_labels() + 1);
+    if (confusion[cell] > 0 && predicted < num_labels())
+      overlaps[{static_cast<int>(truth), static_cast<int>(predicted)}] = confusion[cell];
+  }
+  return semicrf::adjusted_rand_index(overlaps);
+}
+
 Evaluator::Evaluator(std::size_t num_labels, std::int64_t tolerance) {
   result_.tolerance = tolerance;
   result_.labels.resize(num_labels);
@@ -117,20 +128,11 @@ void Evaluator::add_bases(const Stretch& stretch) {
   }
   for (const Segment& segment : stretch.predicted)
     of(segment.label).bases.predicted += segment.end - segment.begin;
-  for (std::size_t i = 0, j = 0; i < stretch.truth.size() && j < stretch.predicted.size();) {
-    const Segment& truth = stretch.truth[i];
-    const Segment& predicted = stretch.predicted[j];
-    const std::int64_t shared = std::max<std::int64_t>(
-        0, std::min(truth.end, predicted.end) - std::max(truth.begin, predicted.begin));
+  for_each_overlap(stretch, [&](const Segment& truth, const Segment& predicted, std::int64_t shared) {
     cell(truth.label, columns - 1) -= shared;
     cell(truth.label, static_cast<std::size_t>(predicted.label)) += shared;
     if (truth.label == predicted.label) of(truth.label).bases.matched += shared;
-    if (truth.end <= predicted.end) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
+  });
 }
 
 void Evaluator::add_boundaries(const Stretch& stretch) {

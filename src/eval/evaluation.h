@@ -37,6 +37,8 @@ struct Evaluation {
   LabelEvaluation over_labels() const;  // sums: what asks for the right label
   // One label against all others: the share of the bases on which truth and prediction agree about it.
   std::optional<double> label_accuracy(std::size_t label) const;
+  // Whatever the names of the labels, of the bases that have a predicted one.
+  std::optional<double> adjusted_rand_index() const;
   std::optional<double> macro_f1() const;  // mean of the bases' F1 over the labels of the truth
   // Edit distance per segment of the truth; may exceed 1.
   std::optional<double> label_error_rate() const;

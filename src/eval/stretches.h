@@ -1,6 +1,8 @@
 // The parts of a chromosome that are evaluated.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +20,23 @@ struct Stretch {
   std::vector<Segment> truth;        // tile [begin, end)
   std::vector<Segment> predicted;    // sorted and disjoint; the bases between them have no predicted label
 };
+
+// Calls visit(true segment, predicted segment, bases in common) for the pairs of a stretch that share bases,
+// from left to right.
+template <class Visit>
+void for_each_overlap(const Stretch& stretch, Visit visit) {
+  for (std::size_t i = 0, j = 0; i < stretch.truth.size() && j < stretch.predicted.size();) {
+    const Segment& truth = stretch.truth[i];
+    const Segment& predicted = stretch.predicted[j];
+    const std::int64_t shared = std::min(truth.end, predicted.end) - std::max(truth.begin, predicted.begin);
+    if (shared > 0) visit(truth, predicted, shared);
+    if (truth.end <= predicted.end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+}
 
 // The bases of `wanted` that the truth labels, as stretches that end where a wanted range or the truth's
 // labelling does. All lists are sorted and disjoint; wanted ranges that only touch stay apart.

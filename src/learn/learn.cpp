@@ -27,6 +27,7 @@
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/inputs/arguments/lacking_tracks.h"
+#include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
 #include "train/data/training_inputs.h"
@@ -156,7 +157,8 @@ class Learner {
   }
 
   std::string engine_text() const {
-    return make_engine(options_.engine, shapes_.shaped(data_.labels.front()).chain)->description();
+    return engine_line(*make_engine(options_.engine, shapes_.shaped(data_.labels.front()).chain),
+                       options_.engine.threads);
   }
 
   std::string data_text(const TrainingData& data) const {

@@ -14,6 +14,7 @@
 #include "io/json/stats_json.h"
 #include "io/memory_size.h"
 #include "io/params/params_write.h"
+#include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
 #include "train/fit/adamw_fit.h"
@@ -226,7 +227,7 @@ TrainingSetup set_up_ranks(const TrainOptions& options, Ranks& ranks, std::strin
   const std::vector<std::string> found = ranks.gather([&] {
     setup = set_up_training(options);
     if (ranks.is_first()) check_files(options, setup->inputs.paths);
-    device = make_engine(options.engine, setup->first.chain)->description();
+    device = engine_line(*make_engine(options.engine, setup->first.chain), options.engine.threads);
     return setup->fingerprint.substr(0, 12) + ", " + device;
   });
   ranks.gather([&] {
@@ -306,7 +307,9 @@ std::string plan_train(const TrainOptions& options) {
   const std::size_t needed = needed_memory(setup, options.engine);
   check_memory(options, needed);
   const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
-  std::string text = "engine\t" + make_engine(options.engine, setup.first.chain)->description() + "\n";
+  std::string text = "engine\t" +
+                     engine_line(*make_engine(options.engine, setup.first.chain), options.engine.threads) +
+                     "\n";
   for (const std::string& line : setup.inputs.binding) text += "input\t" + escape_control(line) + "\n";
   if (!setup.inputs.proposal.empty()) text += "note\t" + escape_control(setup.inputs.proposal) + "\n";
   text += planned_text(setup.inputs.missing);

@@ -111,6 +111,8 @@ void check_arguments(const EvalOptions& options) {
     throw UsageError(
         "PRED is required: the predicted segments",
         "give them after --truth FILE, or posteriors with --posterior, --labels-posterior or --intervals");
+  if (options.predicted.empty() && (options.match || !options.label_map.empty()))
+    throw UsageError("--match and --label-map are about the labels of a prediction", "give PRED");
   const bool only_names = calibration.wanted() && !has_inputs(input);  // -p for the labels and the bin size
   if (!only_names && input.parameters.empty() == has_inputs(input))
     throw UsageError("-p and TRACK must be given together: scores under the model need both",
@@ -187,6 +189,15 @@ void add_eval_command(CLI::App& program) {
           "bases by which a boundary may be off and still count as nearly right (default: 30, but one bin at "
           "least, where -p or the header of a file says the bin size; with --unit frames or seconds one bin)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+  CLI::Option* const match = command->add_flag(
+      "--match", options.match,
+      "pair the labels of the prediction with those of the truth, one to one, for the largest overlap; all "
+      "numbers are then of the paired labels");
+  command
+      ->add_option("--label-map", options.label_map,
+                   "two columns, a label of the prediction and the label of the truth that it is: the same "
+                   "with pairs that are known; several labels may become one")
+      ->excludes(match);
   command->add_flag("--merge-adjacent", options.merge_adjacent,
                     "join touching segments of one label in both files before they are compared");
   command->add_option("-o,--output", arguments->output,

@@ -40,6 +40,7 @@ OrderedJson overall_json(const Evaluation& evaluation) {
   object["bases"] = bases_json(sum.bases.recall(), sum.bases);
   object["bases"]["accuracy_predicted"] = optional_number(sum.bases.precision());
   object["bases"]["macro_f1"] = optional_number(evaluation.macro_f1());
+  object["bases"]["adjusted_rand_index"] = optional_number(evaluation.adjusted_rand_index());
   object["boundaries"] = {{"exact", match_json(evaluation.boundary_exact)},
                           {"within", match_json(evaluation.boundary_within)},
                           {"label_exact", match_json(sum.boundary_exact)},
@@ -119,8 +120,23 @@ OrderedJson side_json(const EvalReport::Side& side) {
   return {{"file", side.file}, {"segments", side.segments}};
 }
 
+// Which label of the prediction was taken for which of the truth; null: for none.
+OrderedJson label_match_json(const LabelMatch& match) {
+  OrderedJson object;
+  object["map"] = match.map_file.empty() ? OrderedJson() : OrderedJson(match.map_file);
+  object["labels"] = OrderedJson::array();
+  const auto name = [](const std::string& label) {
+    return label.empty() ? OrderedJson() : OrderedJson(label);
+  };
+  for (const MatchedLabels& one : match.labels)
+    object["labels"].push_back(
+        {{"predicted", name(one.predicted)}, {"truth", name(one.truth)}, {"bases", one.bases}});
+  return object;
+}
+
 // What a prediction has in common with the truth.
 void put_comparison(OrderedJson& document, const EvalReport& report) {
+  if (report.match) document["match"] = label_match_json(*report.match);
   document["overall"] = overall_json(*report.evaluation);
   document["labels"] = labels_json(report);
   document["confusion"] = confusion_json(report);
@@ -242,7 +258,7 @@ OrderedJson against_json(const ModelComparison& comparison) {
 std::string eval_json_text(const EvalReport& report) {
   OrderedJson document;
   document["format"] = "semicrf-eval";
-  document["format_version"] = "1.1";
+  document["format_version"] = "1.2";
   document["version"] = report.version;
   if (report.truth) document["truth"] = side_json(*report.truth);
   if (report.predicted) document["predicted"] = side_json(*report.predicted);

@@ -261,6 +261,19 @@ std::vector<MultiqcDocument> multiqc_segments(const std::string& sample, const M
           label_durations_of(sample, segments)};
 }
 
+namespace {
+
+// How the prediction calls a label of the truth, where its labels were matched: ", in the prediction 3".
+std::string partners_of(const EvalReport& report, const std::string& label) {
+  std::vector<std::string> names;
+  if (report.match)
+    for (const MatchedLabels& one : report.match->labels)
+      if (one.truth == label && !one.predicted.empty()) names.push_back(one.predicted);
+  return names.empty() ? "" : ", in the prediction " + few_of(names, 10);
+}
+
+}  // namespace
+
 const std::vector<std::string>& multiqc_evaluation_kinds() {
   static const std::vector<std::string> kinds = {"evaluation", "label_f1"};
   return kinds;
@@ -280,10 +293,13 @@ std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const
   row.add("segment_f1", "Segment F1", "F1 of segments that overlap by half of their union, with their label",
           "{:,.3f}", sum.segment_overlap.f1(),
           {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}, {"hidden", true}});
+  row.add("adjusted_rand", "ARI", "Adjusted Rand index of the bases, whatever the names of the labels",
+          "{:,.3f}", evaluation.adjusted_rand_index(), {{"scale", "RdYlGn"}, {"max", 1}, {"hidden", true}});
   Row labels;
   for (std::size_t c = 0; c < report.labels.size(); ++c)
-    labels.add(in_key(report.labels[c]), report.labels[c], "F1 of the bases of " + report.labels[c],
-               "{:,.3f}", evaluation.labels[c].bases.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+    labels.add(in_key(report.labels[c]), report.labels[c],
+               "F1 of the bases of " + report.labels[c] + partners_of(report, report.labels[c]), "{:,.3f}",
+               evaluation.labels[c].bases.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
   return {general("evaluation", sample, row),
           table("label_f1", "Agreement with the truth", "F1 of the bases of each label.", sample, labels)};
 }

@@ -18,6 +18,7 @@
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/piece_engine.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
@@ -42,7 +43,7 @@ class Comparer {
         other_inputs_(InputSet::open(request.input, models_.second)),
         engines_(half_of(request.engine), models_.first.chain),
         other_engines_(half_of(request.engine), models_.second.chain) {
-    log_note("engine: " + engines_.whole().description());
+    log_note("engine: " + engine_line(engines_.whole(), request.engine.threads));
     for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
     result_.params = file_title(request.input.parameters);
     result_.other = file_title(request.against);

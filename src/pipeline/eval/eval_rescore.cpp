@@ -12,6 +12,7 @@
 #include "model/scores/edge_source.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/eval/piece_engine.h"
+#include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
@@ -81,7 +82,7 @@ class Rescorer {
         progress_(progress),
         inputs_(InputSet::open(request.input, parameters.parameters)),
         engines_(request.engine, parameters.parameters.chain) {
-    log_note("engine: " + engines_.whole().description());
+    log_note("engine: " + engine_line(engines_.whole(), request.engine.threads));
     for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
     result_.device = engines_.whole().description();
     result_.params_sha256 = parameters.sha256;

@@ -22,6 +22,7 @@
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
+#include "pipeline/eval/label_match.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/inputs/region_ranges.h"
 #include "pipeline/run/log.h"
@@ -58,6 +59,7 @@ class Run {
 
   EvalReport run(Progress* progress) {
     report_.labels = labels_.names();
+    if (has_prediction()) settle_labels();
     collect_stretches();
     if (has_prediction()) compare();
     if (has_prediction() && has_inputs(options_.input)) score_under_model(progress);
@@ -72,8 +74,9 @@ class Run {
     std::vector<std::string> chromosomes;
     for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
       if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
+    use_model_numbers();
     const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
-    report_.model = rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
+    report_.model = rescore(request, parameters_, labels_.names(), chromosomes, truth_, predicted_, progress);
     report_.model->params = file_title(options_.input.parameters);
     const std::vector<Warning>& warnings = report_.model->warnings;  // logged where they came up
     report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
@@ -83,6 +86,7 @@ class Run {
   void check_posteriors() {
     CalibrationTruth truth;
     truth.stretches = std::move(stretches_);
+    if (numbers_) relabel_truth(truth.stretches);
     const Parameters& parameters = parameters_.parameters;
     truth.bin_size = options_.input.bin_size;
     if (!options_.input.parameters.empty()) {
@@ -91,6 +95,7 @@ class Run {
     }
     std::vector<Warning> warnings;
     report_.calibration = calibrate(options_.calibration, truth, labels_, warnings);
+    if (numbers_ && report_.calibration->labels) name_as_truth(*report_.calibration->labels);
     if (!report_.bin_size) report_.bin_size = report_.calibration->bin_size;
     for (const Warning& warning : warnings) warn(warning);
   }
@@ -115,17 +120,110 @@ class Run {
     }
   }
 
+  static std::set<int> labels_of(const Segmentation& file) {
+    std::set<int> found;
+    for (const auto& [chromosome, segments] : file.segments)
+      for (const Segment& segment : segments) found.insert(segment.label);
+    return found;
+  }
+
   void warn_of_one_label() {
-    const auto labels_of = [](const Segmentation& file) {
-      std::set<int> found;
-      for (const auto& [chromosome, segments] : file.segments)
-        for (const Segment& segment : segments) found.insert(segment.label);
-      return found.size();
-    };
-    if (labels_of(truth_) == 1 && (!has_prediction() || labels_of(predicted_) > 1))
+    if (labels_of(truth_).size() == 1 && (!has_prediction() || labels_of(predicted_).size() > 1))
       warn({"one-label-truth",
             report_.truth->file + " has one label, and where it has none nothing is evaluated, so that false "
                                   "predictions do not count; --background NAME gives the rest a label"});
+  }
+
+  std::string some_names(const std::set<int>& labels) const {
+    std::vector<std::string> names;
+    for (const int label : labels) names.push_back(labels_.names()[static_cast<std::size_t>(label)]);
+    return few_of(names, 5);
+  }
+
+  // Which labels of the prediction are which of the truth, where they are not called the same.
+  void settle_labels() {
+    const LabelsInUse used{labels_of(truth_), labels_of(predicted_)};
+    const bool any_shared =
+        std::ranges::any_of(used.truth, [&](int label) { return used.predicted.contains(label); });
+    if (options_.match || !options_.label_map.empty()) {
+      match_labels(used);
+    } else if (!any_shared && !used.predicted.empty()) {
+      warn({"no-common-label",
+            report_.predicted->file + " and " + report_.truth->file + " have no label name in common (" +
+                some_names(used.predicted) + " and " + some_names(used.truth) +
+                "), so that no label is right; --match pairs the labels by their overlap, --label-map FILE "
+                "says which are the same"});
+    }
+  }
+
+  void match_labels(const LabelsInUse& used) {
+    LabelOverlaps overlaps;
+    for (const std::string& name : truth_.chromosomes)
+      for (const Stretch& stretch : make_stretches(truth_.on(name), predicted_.on(name), wanted_on(name)))
+        add_overlaps(stretch, overlaps);
+    const std::vector<std::pair<int, int>> pairs =
+        options_.match ? best_label_pairs(overlaps) : mapped_pairs(used);
+    report_.match = {options_.match ? "" : file_title(options_.label_map),
+                     matched_labels(labels_, used, pairs, overlaps)};
+    const std::size_t of_model = parameters_.parameters.labels.size();
+    numbers_ = match_numbers(labels_, used, pairs, static_cast<int>(of_model));
+    report_.labels = numbers_->names;
+  }
+
+  std::vector<std::pair<int, int>> mapped_pairs(const LabelsInUse& used) {
+    std::vector<std::pair<int, int>> pairs;
+    std::set<int> partners;
+    std::vector<std::string> unknown;
+    for (const auto& [predicted, truth] : read_label_map(options_.label_map).lines) {
+      pairs.emplace_back(labels_.number(truth), labels_.number(predicted));
+      const auto [t, p] = pairs.back();
+      if (!used.predicted.contains(p)) unknown.push_back(predicted);
+      if (!used.truth.contains(t)) unknown.push_back(truth);
+      if (!partners.insert(t).second && (has_inputs(options_.input) || options_.calibration.wanted()))
+        throw InputError({options_.label_map, "",
+                          "several labels are '" + truth +
+                              "', and neither a model nor posteriors can be asked for their union",
+                          "leave out -p and posteriors, or give every label of the truth once"});
+    }
+    if (!unknown.empty())
+      warn({"label-map",
+            file_title(options_.label_map) + " has labels that the files lack: " + few_of(unknown, 5)});
+    return pairs;
+  }
+
+  static std::vector<Segment> relabelled(std::vector<Segment> segments, const std::vector<int>& numbers) {
+    for (Segment& segment : segments) segment.label = numbers[static_cast<std::size_t>(segment.label)];
+    return segments;
+  }
+
+  // From here on labels have the numbers that the model knows them by.
+  void use_model_numbers() {
+    if (!numbers_) return;
+    for (auto& [chromosome, segments] : truth_.segments)
+      segments = relabelled(std::move(segments), numbers_->truth_in_model);
+    for (auto& [chromosome, segments] : predicted_.segments)
+      segments = relabelled(std::move(segments), numbers_->predicted_in_model);
+  }
+
+  // Posteriors are named by the model's labels, or the prediction's.
+  void relabel_truth(std::map<std::string, std::vector<Stretch>>& stretches) const {
+    std::vector<int> in_model(numbers_->names.size());
+    for (std::size_t label = 0; label < numbers_->truth.size(); ++label)
+      if (const auto compared = static_cast<std::size_t>(numbers_->truth[label]); compared < in_model.size())
+        in_model[compared] = numbers_->truth_in_model[label];
+    for (auto& [chromosome, all] : stretches)
+      for (Stretch& stretch : all) stretch.truth = relabelled(std::move(stretch.truth), in_model);
+  }
+
+  void name_as_truth(LabelsCalibration& calibration) {
+    const std::size_t known = numbers_->predicted.size();
+    std::map<int, std::string> names;
+    for (std::size_t label = 0; label < known; ++label)
+      names.emplace(numbers_->predicted_in_model[label],
+                    numbers_->names[static_cast<std::size_t>(numbers_->predicted[label])]);
+    for (LabelCalibration& label : calibration.labels)
+      if (const auto name = names.find(labels_.number(label.name)); name != names.end())
+        label.name = name->second;
   }
 
   // Regions may name any chromosome that one of the files has.
@@ -212,8 +310,11 @@ class Run {
     for (const std::string& name : truth_.chromosomes) {
       const std::vector<BinRange> wanted = wanted_on(name);
       if (wanted.empty()) continue;
-      const std::vector<Segment>& truth = truth_.on(name);
-      const std::vector<Segment>& predicted = predicted_.on(name);
+      std::vector<Segment> truth = truth_.on(name), predicted = predicted_.on(name);
+      if (numbers_) {
+        truth = relabelled(std::move(truth), numbers_->truth);
+        predicted = relabelled(std::move(predicted), numbers_->predicted);
+      }
       std::vector<Stretch> stretches =
           options_.merge_adjacent ? make_stretches(merge_touching(truth), merge_touching(predicted), wanted)
                                   : make_stretches(truth, predicted, wanted);
@@ -250,6 +351,7 @@ class Run {
   ParameterFile parameters_;
   std::vector<Chromosome> sizes_;
   LabelNumbers labels_;
+  std::optional<MatchedNumbers> numbers_;  // where labels are matched
   Segmentation truth_, predicted_;
   bool include_given_ = false;
   RegionRanges include_, exclude_;
@@ -264,7 +366,7 @@ std::vector<std::string> input_paths(const EvalOptions& options) {
   const InputOptions& input = options.input;
   std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
                                     input.regions_file, input.exclude_file, input.chrom_sizes_file,
-                                    input.samples_file};
+                                    input.samples_file, options.label_map};
   for (const std::string& path : {options.against, options.calibration.posterior, options.calibration.labels,
                                   options.calibration.intervals})
     paths.push_back(path);

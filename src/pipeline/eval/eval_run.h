@@ -28,6 +28,8 @@ struct EvalOptions {
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
   std::optional<std::int64_t> tolerance;   // of boundaries; absent: kTolerance bases, one bin at least
   std::string background;                  // label of what no line of the truth covers; empty: not evaluated
+  bool match = false;                      // pair the labels by the largest overlap
+  std::string label_map;                   // file that says which labels are which; empty: none
   bool merge_adjacent = false;             // compare after joining touching segments of one label
   std::string output = "-";                // text; empty: none
   std::string json_path;                   // or empty

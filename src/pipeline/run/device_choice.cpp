@@ -41,6 +41,11 @@ std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); 
 
 }  // namespace
 
+std::string engine_line(const Engine& engine, int threads) {
+  if (engine.name() != "cpu") return engine.description();
+  return engine.description() + ", " + plural(std::max(1, threads), "thread");
+}
+
 int period_of(const ChainModel& model) {
   constexpr double kImpossible = -1e6;
   const auto labels = static_cast<std::size_t>(model.num_labels);

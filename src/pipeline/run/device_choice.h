@@ -9,9 +9,14 @@
 #include <string>
 
 #include "core/chain_model.h"
+#include "engine/engine.h"
 #include "engine/options.h"
 
 namespace semicrf {
+
+// An engine with its threads, for messages and statistics. The bytes of results depend on no threads: they
+// name an engine by its description alone.
+std::string engine_line(const Engine& engine, int threads);
 
 struct WorkSize {
   std::int64_t positions = 0;  // of all pieces

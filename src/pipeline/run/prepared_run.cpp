@@ -91,7 +91,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       engines_(settled_engine(), parameters_.parameters.chain) {
   for (const Warning& warning : inputs_.warnings()) warn(warning);
   times_.end("inputs opened and engines made");
-  log_note("engine: " + engines_.first().description());
+  log_note("engine: " + engine_line(engines_.first(), engines_.threads()));
   log_binding(inputs_.binding());
   tell_steps();
   settle_memory();
@@ -296,8 +296,8 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
 
 OutputPlan PreparedRun::complete(OutputPlan plan) {
   if (!options_.stats_path.empty())
-    plan.push_back(
-        stats_output(options_.stats_path, report_, options_.version, engines_.first().description()));
+    plan.push_back(stats_output(options_.stats_path, report_, options_.version,
+                                engine_line(engines_.first(), engines_.threads())));
   if (options_.multiqc.wanted()) {
     const auto tracks = std::ranges::count_if(parameters().tracks, &Track::is_input);
     std::ranges::move(
@@ -325,7 +325,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
 }
 
 std::string PreparedRun::describe(const OutputPlan& plan) const {
-  std::string text = "engine\t" + engines_.first().description() + "\n";
+  std::string text = "engine\t" + engine_line(engines_.first(), engines_.threads()) + "\n";
   text += "memory\t" + print_mebibytes(forecast_peak()) + "\n";
   text += "limit for windows\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";

@@ -133,7 +133,7 @@ def test_document(box):
     decode_demo(box)
     box.ok("eval --truth genes.bed out.bed --json e.json -o e.txt")
     document = json.loads(box.text("e.json"))
-    check((document["format"], document["format_version"]) == ("semicrf-eval", "1.1"), "format")
+    check((document["format"], document["format_version"]) == ("semicrf-eval", "1.2"), "format")
     check({"version", "truth", "predicted", "overall", "labels", "confusion", "warnings"} <= set(document), "keys")
     check("model" not in document, "what was not computed is there")
     check(document["truth"] == {"file": "genes.bed", "segments": len(bed_rows(box.text("genes.bed")))}, "truth")
@@ -169,9 +169,8 @@ def test_scores_with_other_engines_and_threads(box):
         check(found["predicted"]["viterbi_score"] == exact["predicted"]["viterbi_score"], options)
         for key in ("log_partition", "boundary_entropy", "position_entropy"):
             check(abs(found[key] - exact[key]) <= 1e-5 * abs(exact[key]), "%s with %s: %r" % (key, options, found[key]))
-    texts = {box.ok("eval %s -t %d" % (common.replace("out.bed out.bed", "out.bed out.bed"), threads)).stdout.split("\nmodel")[0]
-             for threads in (1, 2, 3)}
-    check(len(texts) == 1, "threads change the tables")
+    texts = {box.ok("eval %s -t %d --json e.json" % (common, threads)).stdout + box.text("e.json") for threads in (1, 2, 3)}
+    check(len(texts) == 1, "threads change the report")
 
 
 def test_single_bins_have_the_entropy_of_their_number(box):
