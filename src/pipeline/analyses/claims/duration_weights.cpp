@@ -120,8 +120,10 @@ double log_dot(const ScaledNumbers& a, std::int64_t first_a, const ScaledNumbers
   return log_inner_product(a.logs() + first_a, b.logs() + first_b, count);
 }
 
-double DurationWeights::sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t last_end) const {
-  return log_dot(rising_, 0, ends, start + 1, std::min(last_end, start + max_duration()) - start);
+double DurationWeights::sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t shortest,
+                                 std::int64_t last_end) const {
+  const std::int64_t longest = std::min(last_end - start, max_duration());
+  return log_dot(rising_, shortest - 1, ends, start + shortest, longest - shortest + 1);
 }
 
 double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t first, std::int64_t last,

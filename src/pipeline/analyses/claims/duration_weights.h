@@ -69,8 +69,9 @@ class DurationWeights {
   double sum_between(const ScaledNumbers& starts, std::int64_t first, std::int64_t last,
                      const ScaledNumbers& ends, std::int64_t from_end, std::int64_t last_end,
                      double floor) const;
-  // LSE over e in (start, min(start + K, last_end)] of B[e-start] + ends[e].
-  double sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t last_end) const;
+  // LSE over e in [start + shortest, min(start + K, last_end)] of B[e-start] + ends[e]; shortest >= 1.
+  double sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t shortest,
+                  std::int64_t last_end) const;
 
  private:
   // Starts [first_start, stop_start) and ends [first_end, stop_end).

@@ -88,7 +88,6 @@ class LocalClaims {
   ClaimResult result(const Claim& claim);
 
  private:
-  ClaimResult unbounded_result(const Claim& claim);
   ClaimStretch stretch_;
   const ClaimTables& mirror_tables_;
   std::optional<ClaimStretch> mirror_;  // made for the first claim about ends
