@@ -92,7 +92,19 @@ std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
   return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
 }
 
-// With a second engine, for the reversed sequence, where there are claims about this piece.
+// With a second engine, for the reversed sequence.
+ClaimSweep results_of(std::span<const Claim> claims, Engine& engine, ScoreSource& source,
+                      const Analysis& analysis, const PiecePlan& plan, const ProgressCallback& progress) {
+  EngineOptions options = analysis.claims->engine;
+  options.threads = plan.threads;
+  const std::unique_ptr<Engine> backward = make_engine(options, reversed(engine.model()));
+  const WindowPlan mirror_plan = plan_windows(source.length(), backward->grid(source.length()),
+                                              claim_needs(*backward, source), plan.claims->budget);
+  return sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, claims, plan.threads,
+                      analysis.roles, progress);
+}
+
+// Where there are claims about this piece.
 void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, const PiecePlan& plan,
                 const PieceIdentity& identity, const ProgressCallback& progress, PieceResult& result) {
   PieceClaims wanted = analysis.claims->claims_of(identity);
@@ -100,13 +112,7 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
     if (progress) progress(2 * source.length());
     return;
   }
-  EngineOptions options = analysis.claims->engine;
-  options.threads = plan.threads;
-  const std::unique_ptr<Engine> backward = make_engine(options, reversed(engine.model()));
-  const WindowPlan mirror_plan = plan_windows(source.length(), backward->grid(source.length()),
-                                              claim_needs(*backward, source), plan.claims->budget);
-  result.claims = sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, wanted.claims,
-                               plan.threads, analysis.roles, progress);
+  result.claims = results_of(wanted.claims, engine, source, analysis, plan, progress);
   result.claim_numbers = std::move(wanted.numbers);
 }
 
@@ -261,6 +267,34 @@ void drop_others(Constraints constraints, const SegmentList& best, BestPaths& pa
   paths.paths.resize(kept);
 }
 
+// Segmentations that lack a required boundary are all that is left of a claim that contradicts one: where
+// that may be so, the largest toll tells, which is too large for the digits of the other claims.
+void settle_claims(Engine& engine, ScoreSource& plain, const Analysis& analysis, const PiecePlan& plan,
+                   const PieceIdentity& identity, Constraints constraints, const ConstraintFindings& found,
+                   std::vector<ClaimResult>& results) {
+  const auto may_lack = [&](const ClaimResult& result, double toll) {
+    return found.may_lack_boundary(std::min(result.log_true, result.log_false), toll);
+  };
+  const std::vector<Claim> all = analysis.claims->claims_of(identity).claims;
+  std::vector<Claim> claims;
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!may_lack(results[i], found.toll)) continue;
+    claims.push_back(all[i]);
+    numbers.push_back(i);
+  }
+  if (claims.empty()) return;
+  ConstrainedSource strict(plain, engine.model(), constraints, plan.threads, kLargestToll);
+  const ClaimSweep swept = results_of(claims, engine, strict, analysis, plan, {});
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    ClaimResult result = swept.results[i];
+    if (may_lack(result, kLargestToll))
+      result = result.log_true < result.log_false ? ClaimResult{kNegativeInfinity, 0}
+                                                  : ClaimResult{0, kNegativeInfinity};
+    results[numbers[i]] = result;
+  }
+}
+
 // The constraints of the piece, which some segmentation meets if there is one at all.
 PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analysis& analysis,
                                 const PiecePlan& plan, const PieceIdentity& identity, Constraints constraints,
@@ -283,6 +317,8 @@ PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analy
   ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, toll);
   PieceResult result = analyse_scores(engine, constrained, &source, analysis, plan, identity, sink, progress);
   if (!result.feasible()) refuse();
+  if (result.claims && require_boundaries(constraints))
+    settle_claims(engine, source, analysis, plan, identity, constraints, *found, result.claims->results);
   if (found && result.best_paths) drop_others(constraints, result.path(), *result.best_paths);
   if (found && analysis.constraint_probability) result.log_constraint_probability = found->log_probability;
   return result;

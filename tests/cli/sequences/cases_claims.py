@@ -5,7 +5,8 @@ import math
 import random
 import re
 
-from cases_expectations import random_model, segmentations
+import oracle
+from cases_expectations import ENGINES, random_model, segmentations
 from harness import check
 from make_inputs import npy
 
@@ -27,25 +28,110 @@ def table(text):
     return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
+def all_claims(labels, bins):
+    return [(kind, label, a, b) for kind in KINDS for label in range(labels) for a in range(bins) for b in range(a + 1, bins + 1)
+            if label == 0 or "boundary" not in kind]
+
+
+def lines_of(claims, labels, first=0, inset=0):
+    """Claims about bins as lines, `inset` bases away from the edges of bins."""
+    return "".join("x\t%d\t%d\t%s\n" % ((a + first) * BIN + inset, (b + first) * BIN - inset, kind if "boundary" in kind else
+                                         "%s:%s" % (kind, labels[label])) for kind, label, a, b in claims)
+
+
+def check_answers(what, claims, rows, paths, tolerance):
+    """Probabilities and log odds against [(segmentation, probability)] of all that are possible: inf and -inf exactly where all or none agree."""
+    check(len(rows) == len(claims), "%s: %d lines" % (what, len(rows)))
+    for (kind, label, a, b), row in zip(claims, rows):
+        sides = [[], []]
+        for path, p in paths:
+            sides[holds(kind, label, a, b, path)].append(p)
+        no, yes = map(sum, sides)
+        check(abs(float(row[4]) - yes) < tolerance, "%s: %s, not %.17g" % (what, row, yes))
+        if not (sides[0] and sides[1]):
+            check(row[5] == ("inf" if sides[1] else "-inf"), "%s: %s is certain or impossible" % (what, row))
+        else:
+            odds = math.log(yes) - math.log(no)
+            check(abs(float(row[5]) - odds) < 3 * tolerance * max(1, abs(odds)), "%s: %s, not %.17g" % (what, row, odds))
+
+
 def test_claims_equal_the_enumeration(box):
     for seed in range(6):
         model, scores = random_model(box, seed)
         paths, _ = segmentations(scores, model)
-        claims = [(kind, label, a, b) for kind in KINDS for label in range(len(model.labels)) for a in range(len(scores))
-                  for b in range(a + 1, len(scores) + 1) if label == 0 or "boundary" not in kind]
+        claims = all_claims(len(model.labels), len(scores))
         random.Random(seed).shuffle(claims)
         # Not at the edges of bins: intervals are widened.
-        box.write("claims.bed", "".join("x\t%d\t%d\t%s\n" % (a * BIN + 3, b * BIN - 4, kind if "boundary" in kind else
-                                                            "%s:%s" % (kind, model.labels[label])) for kind, label, a, b in claims))
-        for engine, precision, tolerance in (("reference", "double", 1e-10), ("cpu", "double", 1e-9), ("cpu", "float", 1e-5)):
+        box.write("claims.bed", lines_of(claims, model.labels, inset=3))
+        for engine, precision, tolerance in ENGINES:
             found = table(box.ok("query -p m.json -x %s --precision %s --digits 17 --claims claims.bed x.npy" % (engine, precision)).stdout)
-            check(len(found) == len(claims), "%d lines" % len(found))
-            for (kind, label, a, b), row in zip(claims, found):
-                expected = sum(p for path, p in paths if holds(kind, label, a, b, path))
-                check(abs(float(row[4]) - expected) < tolerance, "seed %d, %s: %s, not %.17g" % (seed, engine, row, expected))
-                if 1e-6 < expected < 1 - 1e-6:
-                    odds = math.log(expected / (1 - expected))
-                    check(abs(float(row[5]) - odds) < 1e6 * tolerance, "seed %d, %s: %s, not %.17g" % (seed, engine, row, odds))
+            check_answers("seed %d, %s" % (seed, engine), claims, found, paths, tolerance)
+
+
+def test_claims_that_are_nearly_certain(box):
+    """Odds of tens of nats: what is nearly certain keeps the digits of what is nearly impossible."""
+    large = 0.0
+    for seed in range(20, 26):
+        random_model(box, seed, transition=[[0.3, -25, -1], [-30, 0.2, -2], [-1, -12, 0]], labels=["l0", "l1", "l2"], start=[0, -20, -1], end=[0, 0, -18],
+                     max_duration=3, duration={"kind": "table", "bias": [[-18, 1, "-inf"], [0, -15, 0], [1, 0.5, -9]], "tail": [0.1, None, 0.4]})
+        draw = random.Random(seed)
+        scores = [[draw.gauss(0, 12) for _ in range(3)] for _ in range(5)]
+        box.write("x.npy", npy(scores, "<f4"))
+        model, scores = oracle.Model(box.path("m.json")), oracle.read_npy(box.path("x.npy"))
+        paths, _ = segmentations(scores, model)
+        claims = all_claims(3, len(scores))
+        box.write("claims.bed", lines_of(claims, model.labels))
+        for engine, precision, tolerance in ENGINES:
+            found = table(box.ok("query -p m.json -x %s --precision %s --digits 17 --claims claims.bed x.npy" % (engine, precision)).stdout)
+            check_answers("seed %d, %s" % (seed, engine), claims, found, paths, tolerance)
+            large = max([large] + [float(row[5]) for row in found if row[5] != "inf"])
+    check(large > 40, "the largest log odds are %g" % large)
+
+
+def test_claims_that_are_certain(box):
+    """Far from the ends of a sequence, where a float engine has added up many numbers."""
+    draw = random.Random(7)
+    document = {"format": "semicrf-params", "format_version": "1.0", "labels": ["l0"], "max_duration": 3, "bin_size": BIN, "transition": [[0.3]],
+                "duration": {"kind": "table", "bias": [[0.1], [-0.7], [0.4]]}}
+    box.write("one.json", json.dumps(document))
+    box.write("one.npy", npy([[draw.gauss(0, 1)] for _ in range(3000)], "<f4"))
+    certain = ["label:l0 2000 2200", "label:l0 0 30000", "within:l0 70 80", "boundary 1000 1030", "starts:l0 20000 20030", "ends:l0 20000 20030",
+               "starts:l0 0 10", "ends:l0 29990 30000"]
+    impossible = ["segment:l0 100 140", "within:l0 20000 20040", "no-boundary 1000 1030"]
+    odd = ["boundary 1000 1020", "within:l0 70 90", "segment:l0 100 130"]
+    # l1 is behind a transition that is forbidden, or a mask. l2 is where the sequence must end, and cannot be left.
+    document.update(labels=["l0", "l1", "l2"], transition=[[0.3, "-inf", -3], [0, 0.5, 0], ["-inf", "-inf", 0.2]], start=[0, "-inf", "-inf"],
+                    end=["-inf", "-inf", 0], duration={"kind": "table", "bias": [["-inf"] * 3, [0.1, 0, 0], [0, 0.4, 0.2]]})
+    box.write("three.json", json.dumps(document))
+    box.write("three.npy", npy([[draw.gauss(0, 1) for _ in range(3)] for _ in range(3000)], "<f4"))
+    three = {"inf": ["label:l0 0 20", "label:l2 29980 30000", "boundary 20000 20030", "ends:l0 0 29990", "starts:l2 20 30000"],
+             "-inf": ["label:l1 2000 2010", "starts:l1 0 30000", "ends:l2 0 20", "segment:l0 100 110", "within:l2 0 10"], "": ["label:l0 2000 2010"]}
+    for name, expected in (("one", {"inf": certain, "-inf": impossible, "": odd}), ("three", three)):
+        claims = [(claim.split(), odds) for odds in expected for claim in expected[odds]]
+        box.write("claims.bed", "".join("%s\t%s\t%s\t%s\n" % (name, begin, end, kind) for (kind, begin, end), _ in claims))
+        for engine, precision, _ in ENGINES:
+            rows = table(box.ok("query -p %s.json -x %s --precision %s --claims claims.bed %s.npy" % (name, engine, precision, name)).stdout)
+            for row, (_, odds) in zip(rows, claims):
+                wanted = {"inf": ["1", "inf"], "-inf": ["0", "-inf"]}.get(odds)
+                check(row[4:] == wanted if wanted else math.isfinite(float(row[5])), "%s %s: %s" % (engine, precision, row))
+
+
+def test_masks_are_no_certainty(box):
+    """-1e9 for "impossible" is a score like others."""
+    small(box, 40)
+    model = json.loads(box.text("m.json"))
+    scores = [[0.0, -1e9 if 10 <= t < 12 else 0.5] for t in range(40)]
+    box.write("x.npy", npy(scores, "<f4"))
+    for changes in ({"transition": [[0, 0.5], [-0.5, -1]]}, {"transition": [[0, 0.5], [-0.5, "-inf"]]}, {"duration": {"kind": "table", "bias": [["-inf", -1], [0.5, -2], [-1, 0]]}}):
+        box.write("m.json", json.dumps(dict(model, **changes)))
+        box.write("claims.bed", "x\t100\t110\tlabel:l0\nx\t100\t120\tlabel:l1\n")
+        for engine, precision, _ in ENGINES:
+            rows = table(box.ok("query -p m.json -x %s --precision %s --claims claims.bed x.npy" % (engine, precision)).stdout)
+            check([row[4:] for row in rows] == [["1", "1e+09"], ["0", "-2e+09"]], "%s %s: %s" % (engine, precision, rows))
+
+
+def table(text):
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
 def small(box, bins=3000):

@@ -7,7 +7,7 @@ import json
 import math
 import random
 
-from cases_claims import holds
+from cases_claims import all_claims, check_answers, lines_of as claim_lines, table
 from cases_decode import segments
 from cases_expectations import Expected, check_close, random_model, read_npz, segmentations
 from cases_posterior import per_bin
@@ -139,17 +139,12 @@ def test_the_n_best_meet_the_constraints(box):
 
 
 def test_claims(box):
-    for seed, model, scores, constraints, truth in cases(box, range(40, 46)):
-        claims = [(kind, label, a, b) for kind in ("segment", "boundary", "no-boundary", "label", "within", "starts", "ends")
-                  for label in range(len(model.labels)) for a in range(len(scores)) for b in range(a + 1, len(scores) + 1)
-                  if label == 0 or "boundary" not in kind]
-        box.write("claims.bed", "".join("x\t%d\t%d\t%s\n" % (a * BIN, b * BIN, kind if "boundary" in kind else "%s:%s" % (kind, model.labels[label]))
-                                        for kind, label, a, b in claims))
+    for seed, model, scores, constraints, truth in cases(box, range(40, 52)):
+        claims = all_claims(len(model.labels), len(scores))
+        box.write("claims.bed", claim_lines(claims, model.labels))
         for engine, precision, tolerance in ENGINES:
             text = box.ok("query -p m.json -x %s --precision %s --digits 17 --claims claims.bed --constraints what.bed --stats s.json x.npy" % (engine, precision)).stdout
-            found = [float(line.split("\t")[4]) for line in text.splitlines() if not line.startswith("#")]
-            expected = [sum(p for path, p in truth.paths if holds(kind, label, a, b, path)) for kind, label, a, b in claims]
-            check_close("seed %d, %s %s, %s" % (seed, engine, precision, constraints), found, expected, 2 * tolerance)
+            check_answers("seed %d, %s %s, %s" % (seed, engine, precision, constraints), claims, table(text), truth.paths, 2 * tolerance)
             check_close("ln P", [json.loads(box.text("s.json"))["log_constraint_probability"]], [math.log(truth.probability)], 10 * tolerance)
         # The probability of a constraint is that of the claim.
         box.write("claims.bed", "x\t20\t40\tlabel:l0\nx\t20\t40\tno-boundary\nx\t20\t30\tboundary\n")
@@ -160,6 +155,31 @@ def test_claims(box):
             box.write("one.bed", "\t".join(row[:4]) + "\n")
             box.ok("posterior -p m.json --precision double --constraints one.bed --stats s.json -o b.bedgraph x.npy")
             check_close("claim and constraint", [math.exp(json.loads(box.text("s.json"))["log_constraint_probability"])], [float(row[4])], 1e-9)
+
+
+def test_claims_that_constraints_decide(box):
+    """Also where a required boundary is far away: segments of l0 have 2 bins, and l1, which has 1, is not between the bins 20 and 280."""
+    draw = random.Random(5)
+    box.write("m.json", json.dumps({
+        "format": "semicrf-params", "format_version": "1.0", "labels": ["l0", "l1"], "max_duration": 2, "bin_size": 10, "transition": [[0.1, 0.2], [0, -1]],
+        "duration": {"kind": "table", "bias": [["-inf", 0.5], [0, "-inf"]]}}))
+    box.write("x.npy", npy([[draw.gauss(0, 1) for _ in range(2)] for _ in range(300)], "<f4"))
+    what = "x\t200\t2800\tnot:l1\n" + "x\t%d\t%d\tlabel:l1\n" * 2 % (10, 20, 2900, 2910)
+    by_boundary = ["600 610 boundary", "2000 2010 boundary", "2010 2020 no-boundary", "2000 2020 segment:l0", "700 720 within:l0", "2000 2010 starts:l0",
+                   "2010 2020 ends:l0"]
+    against = ["2010 2020 boundary", "2010 2030 segment:l0", "2000 2030 within:l0"]
+    by_label = ["500 2000 label:l0", "10 20 label:l1"]
+    box.write("claims.bed", "".join("x\t%s\n" % claim.replace(" ", "\t") for claim in by_boundary + against + by_label + ["600 610 label:l1"]))
+    known = ["inf", "inf", "-inf"]
+    for required, decided in (("", False), ("x\t600\t610\tboundary\n", True), ("x\t600\t610\tboundary\nx\t2400\t2410\tboundary\n", True)):
+        box.write("what.bed", what + required)
+        for engine, precision, _ in ENGINES:
+            rows = table(box.ok("query -p m.json -x %s --precision %s --claims claims.bed --constraints what.bed x.npy" % (engine, precision)).stdout)
+            odds = [row[5] for row in rows]
+            if decided:
+                check(odds == ["inf"] * 7 + ["-inf"] * 3 + known, "%s %s, %s: %s" % (engine, precision, required, odds))
+            else:
+                check(all(math.isfinite(float(one)) for one in odds[:9]) and odds[9:] == ["-inf"] + known, "%s %s: %s" % (engine, precision, odds))
 
 
 def long_model(box, bins, name="x.npy"):

@@ -6,7 +6,7 @@ import random
 
 import make_inputs
 import oracle
-from cases_claims import KINDS, holds, table
+from cases_claims import all_claims, check_answers, lines_of, table
 from cases_expectations import random_model
 from harness import check
 from make_inputs import npy
@@ -105,14 +105,11 @@ def check_piece(box, model, scores, cut, arguments, first=0):
 
 
 def check_claims(box, model, scores, probability, arguments, first):
-    claims = [(kind, c, a, b) for kind in KINDS for c in range(len(model.labels)) for a in range(len(scores))
-              for b in range(a + 1, len(scores) + 1) if c == 0 or "boundary" not in kind]
-    box.write("claims.bed", "".join("x\t%d\t%d\t%s\n" % ((a + first) * BIN, (b + first) * BIN, kind if "boundary" in kind else
-                                                        "%s:%s" % (kind, model.labels[c])) for kind, c, a, b in claims))
-    found = table(box.ok("query -p m.json -x cpu --precision double --digits 17 --claims claims.bed %s" % arguments).stdout)
-    for (kind, c, a, b), row in zip(claims, found):
-        expected = sum(p for path, p in probability if holds(kind, c, a, b, path))
-        check(abs(float(row[4]) - expected) < 1e-9, "%s, not %.17g" % (row, expected))
+    claims = all_claims(len(model.labels), len(scores))
+    box.write("claims.bed", lines_of(claims, model.labels, first))
+    for engine, tolerance in ENGINES:
+        found = table(box.ok("query -p m.json %s --digits 17 --claims claims.bed %s" % (engine, arguments)).stdout)
+        check_answers(engine, claims, found, probability, tolerance)
 
 
 def check_draws(box, model, scores, cut, log_z, arguments, first):

@@ -267,17 +267,26 @@ void check_counts(const ChainModel& model, const ExpectedCounts& slopes, const E
   if (model.has_tail()) check(model.log_tail, slopes.tail, counts.tail);
 }
 
-// The probability of each claim.
-std::vector<double> probabilities(const std::vector<Claim>& claims, const All& all) {
-  std::vector<double> found(claims.size());
+struct ClaimTruth {
+  double probability = 0;
+  bool possible = false, certain = true;
+};
+
+std::vector<ClaimTruth> claim_truths(const std::vector<Claim>& claims, const All& all) {
+  std::vector<ClaimTruth> found(claims.size());
   for (std::size_t i = 0; i < claims.size(); ++i)
-    for (const ScoredPath& one : all.paths)
-      if (holds(claims[i], one.path)) found[i] += one.probability;
+    for (const ScoredPath& one : all.paths) {
+      const bool agrees = holds(claims[i], one.path);
+      if (agrees) found[i].probability += one.probability;
+      found[i].possible |= agrees;
+      found[i].certain &= agrees;
+    }
   return found;
 }
 
 void check_claims(const EngineOptions& options, const ModelCase& sample, CutEdges cut,
-                  const std::vector<Claim>& claims, const std::vector<double>& expected, double tolerance) {
+                  const std::vector<Claim>& claims, const std::vector<ClaimTruth>& expected,
+                  double tolerance) {
   const EdgeRoles roles(sample.model, cut);
   const auto forward = make_engine(options, roles.chain());
   const auto backward = make_engine(options, reversed(roles.chain()));
@@ -288,8 +297,11 @@ void check_claims(const EngineOptions& options, const ModelCase& sample, CutEdge
   for (std::size_t i = 0; i < claims.size(); ++i) {
     INFO("claim " << static_cast<int>(claims[i].kind) << ", label " << claims[i].label << ", ["
                   << claims[i].begin << ", " << claims[i].end << ")");
-    REQUIRE(std::fabs(std::exp(found.results[i].log_true) - expected[i]) < tolerance);
-    REQUIRE(std::fabs(std::exp(found.results[i].log_false) - (1 - expected[i])) < tolerance);
+    const ClaimResult& result = found.results[i];
+    REQUIRE(std::fabs(std::exp(result.log_true) - expected[i].probability) < tolerance);
+    REQUIRE(std::fabs(std::exp(result.log_false) - (1 - expected[i].probability)) < tolerance);
+    REQUIRE(std::isinf(result.log_true) == !expected[i].possible);
+    REQUIRE(std::isinf(result.log_false) == expected[i].certain);
   }
 }
 
@@ -304,7 +316,7 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
     const bool counts_too = with_counts && resolution < 1e-9 && !all.paths.empty();
     const ExpectedCounts slopes = counts_too ? derivatives(sample, cut) : ExpectedCounts();
     const std::vector<Claim> claims = all_claims(sample.length, sample.model.num_labels);
-    const std::vector<double> claimed = probabilities(claims, all);
+    const std::vector<ClaimTruth> claimed = claim_truths(claims, all);
     for (const EngineOptions& options : engines_to_test()) {
       const Found found = analyse(options, sample, cut);
       INFO("engine " << static_cast<int>(options.backend) << static_cast<int>(options.precision));

@@ -11,13 +11,18 @@ namespace {
 // The smaller, the more digits are left of the scores of the boundary: they are known to 4e-13, 6e-11, 7e-9
 // and 1e-6. The first is enough where constraints have a probability of e^-4000 or more; the last is for
 // scores of -1e9 that mean "impossible".
-constexpr std::array kTolls = {0x1p12, 0x1p19, 0x1p26, 0x1p33};
+constexpr std::array kTolls = {0x1p12, 0x1p19, 0x1p26, kLargestToll};
 constexpr double kMargin = 45;  // e^-45 is nothing beside 1
 
 }  // namespace
 
 bool require_boundaries(Constraints constraints) {
   return std::ranges::find(constraints, Constraint::Kind::kBoundary, &Constraint::kind) != constraints.end();
+}
+
+// All that lack a boundary have e^-toll of the probability without constraints at most.
+bool ConstraintFindings::may_lack_boundary(double log, double with_toll) const {
+  return log > kNegativeInfinity && log < kMargin - with_toll - log_probability;
 }
 
 double ConstraintPasses::log_partition(Constraints constraints, double toll,

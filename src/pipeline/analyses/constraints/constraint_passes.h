@@ -22,7 +22,14 @@ bool require_boundaries(Constraints constraints);
 struct ConstraintFindings {
   double log_probability = 0;  // natural logarithm, at most 0
   double toll = 0;  // for ConstrainedSource: those that lack a boundary do not count beside the others
+
+  // Whether the probability of something, under a toll, may be that of segmentations that lack a required
+  // boundary. Natural logarithm.
+  bool may_lack_boundary(double log, double with_toll) const;
 };
+
+// The largest toll that is tried.
+inline constexpr double kLargestToll = 0x1p33;
 
 class ConstraintPasses {
  public:
