@@ -103,6 +103,44 @@ def test_label_posteriors(box):
     check(worst < 1e-6, "the array and the bedGraphs differ by %g" % worst)
 
 
+def test_labels_that_bins_cannot_have(box):
+    """Exactly 0 where a score, a mask, a constraint or an end of the sequence forbids the label, exactly 1 where it is the only one left."""
+    draw, bins, infinity = random.Random(11), 4000, float("inf")
+    model = {"format": "semicrf-params", "format_version": "1.0", "labels": ["a", "b", "c"], "max_duration": 12, "bin_size": 10, "initial": "none",
+             "transition": [[draw.gauss(0, 1) for _ in range(3)] for _ in range(3)], "start": [0, "-inf", 0], "end": ["-inf", 0, 0],
+             "duration": {"kind": "table", "bias": [[draw.gauss(0, 1) for _ in range(3)] for _ in range(12)], "tail": [0.3, None, None]}}
+    box.write("one.json", json.dumps(dict(model, labels=["a"], transition=[[0.5]], start=[0], end=[0], duration={"kind": "geometric", "p": [0.2]})))
+    for low in (-infinity, -1e9):
+        rows = [[draw.gauss(0, 3) for _ in range(3)] for _ in range(bins)]
+        possible = [set(range(3)) for _ in range(bins)]
+        for t in range(bins):
+            for c in draw.sample(range(3), draw.choice((0, 0, 0, 1, 2))):
+                rows[t][c] = low
+                possible[t].discard(c)
+        more = ""
+        if low == -infinity:
+            rows[0], possible[0] = [0.0] * 3, {0, 2}
+            rows[-1], possible[-1] = [0.0] * 3, {1, 2}
+            rows[1000:1020], possible[1000:1020] = [[0.0] * 3] * 20, [{1}] * 20
+            rows[2000:2040], possible[2000:2040] = [[0.0] * 3] * 40, [{1, 2}] * 40
+            box.write("what.bed", "hard\t10000\t10200\tlabel:b\nhard\t20000\t20400\tnot:a\n")
+            more = "--constraints what.bed"
+        box.write("hard.json", json.dumps(model if more else dict(model, start=[0, 0, 0], end=[0, 0, 0])))
+        box.write("hard.npy", npy(rows, "<f4"))
+        for precision in ("float", "double"):
+            box.ok("posterior -p hard.json --precision %s --digits 15 %s -o out.bedgraph --labels-out lab hard.npy" % (precision, more))
+            columns = [per_bin(box.text("lab.%s.bedgraph" % label)) for label in model["labels"]]
+            for t, values in enumerate(zip(*columns)):
+                for c, value in enumerate(values):
+                    check((c in possible[t]) or value == 0, "%s %s: bin %d, label %d is impossible and has %.17g" % (low, precision, t, c, value))
+                    check(possible[t] != {c} or value == 1, "%s %s: bin %d, label %d is certain and has %.17g" % (low, precision, t, c, value))
+                check(abs(sum(values) - 1) < 5e-6, "bin %d: %s" % (t, values))
+    box.write("one.npy", npy([[draw.gauss(0, 1)] for _ in range(bins)], "<f4"))
+    for precision in ("float", "double"):
+        box.ok("posterior -p one.json --precision %s --digits 15 -o out.bedgraph --labels-out one one.npy" % precision)
+        check(set(per_bin(box.text("one.a.bedgraph"))) == {1}, "the only label is not certain")
+
+
 def test_prefix_names_the_outputs(box):
     box.ok("posterior -p scores.params.json --prefix run scores.npy")
     check("run.boundary.bedgraph" in box.listing() and "run.stats.json" in box.listing(), "%s" % box.listing())

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "pipeline/analyses/posteriors/impossible_labels.h"
+
 namespace semicrf {
 namespace {
 
@@ -98,6 +100,10 @@ PosteriorArrays PosteriorRows::prepare(PositionRange range) {
   return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
 }
 
+void PosteriorRows::clear_impossible(const ChainModel& model, const ScoreWindow& scores) {
+  clear_impossible_labels(model, scores, range_, selection_.threads, labels_);
+}
+
 void PosteriorRows::finish(std::int64_t first_segment) {
   if (range_.begin == 0) boundary_[0] = 1;  // by definition; engines have it within rounding
   if (selection_.path != nullptr) pick_path(first_segment);
@@ -164,6 +170,7 @@ PosteriorBlock PosteriorRows::computed() const {
 void PosteriorRows::fold() {
   if (selection_.roles == nullptr) return;
   for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) selection_.roles->fold_rows(*rows);
+  if (num_labels_ == 1) std::ranges::fill(labels_, 1.0);
 }
 
 double PosteriorRows::label_entropy(PositionRange range) const {

@@ -24,11 +24,13 @@ class PosteriorRows {
 
   // Makes room for the positions of `range` and says where an engine shall write.
   PosteriorArrays prepare(PositionRange range);
-  // After the engine: picks the path's values out and rounds everything to the precision. `first_segment` is
+  // After the engine: labels that positions cannot have get 0.
+  void clear_impossible(const ChainModel& model, const ScoreWindow& scores);
+  // Then: picks the path's values out and rounds everything to the precision. `first_segment` is
   // the index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;
-  // Between the engine and fold(): labels, starts and ends, for the sums.
+  // Between clear_impossible() and fold(): labels, starts and ends, for the sums.
   PosteriorBlock computed() const;
   // Before finish(), of a piece that was cut: adds up the roles of each label.
   void fold();

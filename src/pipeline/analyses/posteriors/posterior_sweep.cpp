@@ -85,6 +85,7 @@ class Sweep {
     PosteriorArrays arrays = rows_.prepare(range);
     if (sums != nullptr) arrays.counts = &sums->counts();
     PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, arrays);
+    rows_.clear_impossible(engine_.model(), scores);
     if (sums != nullptr) add_up(*sums, scores);
     if (selection_.roles != nullptr) fold(range, result.chunks);
     rows_.finish(window(n).first_segment);
@@ -165,6 +166,7 @@ class Sweep {
       PosteriorArrays arrays = rows_.prepare(plan_.range(n));
       arrays.counts = &sums_->counts();
       engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
+      rows_.clear_impossible(engine_.model(), scores);
       add_up(*sums_, scores);
     }
   }
@@ -233,6 +235,7 @@ std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const
     results[i].feasible = true;
     results[i].log_partition = computed[i].log_partition;
     add_reports(computed[i].chunks, results[i]);
+    rows[i].clear_impossible(engine.model(), sequences[i]);
     rows[i].finish(0);
     sink(i, rows[i].block());
   });
