@@ -16,13 +16,17 @@
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
 #include "io/params/training_record.h"
+#include "io/text/palette.h"
+#include "model/edit_labels.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
 
 struct EditArguments {
   std::string input, output = "-";
-  std::vector<std::string> forbid, minimum, duration, rename;
+  std::vector<std::string> forbid, minimum, duration, rename, rename_label, color;
+  std::string label_order;
   std::string drop_prefix;
   std::optional<double> scale;
 };
@@ -62,15 +66,57 @@ std::int64_t parse_bins(const std::string& text) {
   return *bins;
 }
 
+// "OLD=NEW" of labels of the file.
+LabelNames label_names(const Parameters& parameters, const std::vector<std::string>& texts) {
+  LabelNames names;
+  for (const std::string& text : texts) {
+    const auto [label, name] = parse_assignment(parameters, "--rename-label", text);
+    names.emplace_back(parameters.labels[static_cast<std::size_t>(label)].name, name);
+  }
+  return names;
+}
+
+void warn_of_columns(const Parameters& parameters) {
+  if (parameters.emission) return;
+  log_warning({"label-columns",
+               "the inputs of this model are scores of its labels: arrays must have their "
+               "columns in the order of the labels, which is now " +
+                   few_of(names_of(parameters.labels), 20)});
+}
+
+// Names first, so that the other options have the new ones.
+void edit_labels(const EditArguments& arguments, Parameters& parameters, std::vector<std::string>& edits) {
+  const LabelNames names = label_names(parameters, arguments.rename_label);
+  rename_labels(parameters, names);
+  parameters.training = training_with_label_names(parameters.training, names);
+  for (const std::string& text : arguments.rename_label) edits.push_back("--rename-label " + text);
+  for (const std::string& text : arguments.color) {
+    const auto [label, value] = parse_assignment(parameters, "--color", text);
+    const auto color = color_in(value);
+    if (!color)
+      throw UsageError("--color: '" + value + "' in '" + text + "' is not a color",
+                       "write # and six hexadecimal digits, such as E4=#ff8000");
+    parameters.labels[static_cast<std::size_t>(label)].color = color;
+    edits.push_back("--color " + text);
+  }
+  if (arguments.label_order.empty()) return;
+  reorder_labels(parameters, parse_label_order(parameters, arguments.label_order));
+  edits.push_back("--label-order " + arguments.label_order);
+  warn_of_columns(parameters);
+}
+
 void edit(const EditArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   if (arguments.forbid.empty() && arguments.minimum.empty() && arguments.duration.empty() &&
-      arguments.rename.empty() && arguments.drop_prefix.empty())
+      arguments.rename.empty() && arguments.drop_prefix.empty() && arguments.rename_label.empty() &&
+      arguments.color.empty() && arguments.label_order.empty())
     throw UsageError("nothing to change",
-                     "give --forbid, --min-duration, --duration, --rename-track or --drop-track-prefix");
+                     "give --rename-label, --color, --label-order, --forbid, --min-duration, --duration, "
+                     "--rename-track or --drop-track-prefix");
   check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}}, std::vector{arguments.input});
   Parameters parameters = read_params_json(arguments.input).parameters;
   std::vector<std::string> edits;
+  edit_labels(arguments, parameters, edits);
   for (const std::string& text : arguments.forbid) {
     const auto [from, to] = parse_pair(parameters, text);
     forbid_transition(parameters, from, to);
@@ -106,12 +152,23 @@ void edit(const EditArguments& arguments) {
 
 void add_edit_command(CLI::App& program) {
   CLI::App* command = add_command(
-      program, "edit", "Change transitions, durations and names of tracks of a parameter file.",
+      program, "edit", "Change transitions, durations, labels and names of tracks of a parameter file.",
       "Output:\n"
       "  -o FILE           parameter file (JSON, format 1); its `training` section lists the edits\n");
   const auto arguments = std::make_shared<EditArguments>();
   command->add_option("FILE", arguments->input, "parameter file to change; it is not overwritten")
       ->required();
+  add_repeatable(*command, "--rename-label", arguments->rename_label,
+                 "OLD=NEW: another name for a label; all at once, so that A=B with B=A exchanges two names. "
+                 "The other options take the new names")
+      ->type_name("OLD=NEW");
+  add_repeatable(*command, "--color", arguments->color, "LABEL=#rrggbb: the colour of a label in outputs")
+      ->type_name("LABEL=COLOR");
+  command
+      ->add_option("--label-order", arguments->label_order,
+                   "all labels in another order, with commas between them, such as E2,E1,E3: rows of tables "
+                   "and pictures, and columns of arrays of label scores, follow it")
+      ->type_name("LABELS");
   add_repeatable(*command, "--forbid", arguments->forbid, "FROM,TO: label TO never follows label FROM")
       ->type_name("FROM,TO");
   add_repeatable(*command, "--min-duration", arguments->minimum,

@@ -5,30 +5,17 @@
 #include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "io/params/params_sections.h"
+#include "io/text/palette.h"
 #include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::array<std::uint8_t, 3> read_color(const JsonNode& node) {
   constexpr const char* kExpected = "a color such as \"#ff8000\"";
-  const std::string& text = node.text(kExpected);
-  if (text.size() != 7 || text[0] != '#') node.fail_expected(kExpected);
-  std::array<std::uint8_t, 3> color{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const int high = hex_digit(text[1 + 2 * i]);
-    const int low = hex_digit(text[2 + 2 * i]);
-    if (high < 0 || low < 0) node.fail_expected(kExpected);
-    color[i] = static_cast<std::uint8_t>(high * 16 + low);
-  }
-  return color;
+  const auto color = color_in(node.text(kExpected));
+  if (!color) node.fail_expected(kExpected);
+  return *color;
 }
 
 // Refuses names that are not allowed or were seen before in the same list.

@@ -103,6 +103,20 @@ RecordedEmissions recorded_emissions(const std::string& training) {
   return found;
 }
 
+std::string training_with_label_names(const std::string& training,
+                                      const std::vector<std::pair<std::string, std::string>>& names) {
+  Json object = training.empty() ? Json() : Json::parse(training);
+  if (!object.is_object() || !object.contains("durations") || !object["durations"].is_object())
+    return training;
+  Json durations = Json::object();
+  for (const auto& [label, seen] : object["durations"].items()) {
+    const auto change = std::ranges::find(names, label, &std::pair<std::string, std::string>::first);
+    durations[change == names.end() ? label : change->second] = seen;
+  }
+  object["durations"] = std::move(durations);
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string training_with_edits(const std::string& training, const std::vector<std::string>& edits) {
   Json object = training.empty() ? Json::object() : Json::parse(training);
   Json& list = object["edited"];

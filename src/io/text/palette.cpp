@@ -29,7 +29,25 @@ constexpr Color lighter(Color color) {
   return color;
 }
 
+int hex_digit(char c) {
+  const char digit = lower(c);
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return -1;
+}
+
 }  // namespace
+
+std::optional<Color> color_in(std::string_view text) {
+  if (text.size() != 7 || text[0] != '#') return std::nullopt;
+  Color color{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const int high = hex_digit(text[1 + 2 * i]), low = hex_digit(text[2 + 2 * i]);
+    if (high < 0 || low < 0) return std::nullopt;
+    color[i] = static_cast<std::uint8_t>(high * 16 + low);
+  }
+  return color;
+}
 
 Color palette_color(std::size_t index) {
   const Color hue = kHues[index % kHues.size()];

@@ -4,12 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/parameters.h"
 
 namespace semicrf {
+
+// The colour that "#rrggbb" is, hexadecimal digits of either case; nothing where the text is something else.
+std::optional<std::array<std::uint8_t, 3>> color_in(std::string_view text);
 
 // Red, green, blue of the label with this index: eight hues that people with any common colour blindness can
 // tell apart, then darker, then lighter versions of them; repeats after 24.

@@ -2,7 +2,9 @@
 
 import json
 import math
+import random
 
+import make_inputs
 from harness import bed_rows, check
 from make_inputs import parameters
 
@@ -191,3 +193,115 @@ def test_edit_takes_the_sample_out_of_names_of_tracks(box):
     box.fails("edit demo.params.json --rename-track nothing=x", 2, "not a track of the model")
     box.fails("edit demo.params.json --rename-track codon_fwd0=codon_fwd1", 2, "already has a track")
     box.fails("edit demo.params.json --rename-track codon_fwd0", 2, "OLD=NEW")
+
+
+def rich_model(box):
+    """A model with something different in every place that has a number per label, and a training record."""
+    labels = [{"name": "a"}, {"name": "b,c", "color": "#102030"}, {"name": "c"}, {"name": "d=e"}]
+    four = range(4)
+    document = {"format": "semicrf-params", "format_version": "1.0", "labels": labels, "max_duration": 6, "bin_size": 10,
+                "centering": "mean", "initial": "uniform",
+                "transition": [["-inf" if i == j else round(-0.3 * i - 0.17 * j * j, 3) for j in four] for i in four],
+                "duration": {"kind": "negative_binomial", "r": [1.5, 2.0, 2.5, 3.0], "p": [0.2, 0.3, 0.4, 0.5],
+                             "tail": [0.8, None, 0.7, 0.6]},
+                "start": [0.1, 0.2, 0.3, 0.4], "end": [-0.1, -0.2, -0.3, -0.4],
+                "tracks": [{"name": "x"}, {"name": "y", "transform": "asinh"}],
+                "emission": {"weights": [[-1.5, 0.3], [1.25, -0.5], [0.25, 6.5], [-0.75, -7.0]], "bias": [0.5, -0.2, -0.4, 0.9]},
+                "boundary": {"window": [-1, 0], "start_weights": [[0.1 * i + 0.01 * j for j in four] for i in four],
+                             "start_bias": [0.01, 0.02, 0.03, 0.04], "end_weights": [[-0.07 * i + 0.02 * j for j in four] for i in four],
+                             "end_bias": [0.4, 0.3, 0.2, 0.1]},
+                "training": {"program": "semicrf train", "options": {"background": "a"}, "scale": 0.5,
+                             "durations": {label["name"]: {kind: {"segments": i + 2, "mean": 3.0 + i, "q05": 1, "median": 3, "q95": 5}
+                                                           for kind in ("training", "decoded")} for i, label in enumerate(labels)}}}
+    box.write("rich.json", json.dumps(document))
+    rng = random.Random(77)
+    for name in ("x", "y"):
+        box.write(name + ".npy", make_inputs.npy([[rng.gauss(0, 2)] for _ in range(400)]))
+    box.write("t.npy", make_inputs.npy([[rng.gauss(0, 2), rng.random() * 3] for _ in range(400)]))
+    return document
+
+
+def without_edits(text):
+    document = json.loads(text)
+    document["training"].pop("edited")
+    return document
+
+
+def test_edit_labels_keeps_segments(box):
+    """Whatever the names and the order of labels, the same segments with the same probabilities."""
+    document = rich_model(box)
+    old = [label["name"] for label in document["labels"]]
+    box.ok(["edit", "rich.json", "--color", "a=#0000ff", "-o", "base.json"])
+    decode = "decode -q --table t.tsv -p %s -o o.bed t.npy"
+    box.ok(decode % "base.json")
+    segments, table = bed_rows(box.text("o.bed")), bed_rows(box.text("t.tsv"))
+    check({row[3] for row in segments} == set(old), "labels that never occur: %r" % {row[3] for row in segments})
+    rng = random.Random(78)
+    for _ in range(12):
+        new = old + ["new", "b"]
+        rng.shuffle(new)
+        new = new[:4]
+        order = list(range(4))
+        rng.shuffle(order)
+        options = ["--rename-label=%s=%s" % pair for pair in zip(old, new) if pair[0] != pair[1]]
+        rng.shuffle(options)
+        options += ["--label-order", ",".join(new[i] for i in order)]
+        box.ok(["edit", "base.json", "-o", "edited.json"] + options)
+        box.ok(decode % "edited.json")
+        renamed = dict(zip(old, new))
+        found = bed_rows(box.text("o.bed"))
+        check([row[:3] + row[4:8] for row in found] == [row[:3] + row[4:8] for row in segments], "other segments with %r" % options)
+        check([row[3] for row in found] == [renamed[row[3]] for row in segments], "other labels with %r" % options)
+        for left, right in zip(bed_rows(box.text("t.tsv")), table):
+            check(left[3] == renamed[right[3]], "%r, %r" % (left, right))
+            check(all(abs(float(x) - float(y)) < 1e-5 for x, y in zip(left[4:], right[4:])), "%r, %r" % (left, right))
+        edited = json.loads(box.text("edited.json"))
+        check([label["name"] for label in edited["labels"]] == [new[i] for i in order], "%r" % edited["labels"])
+        by_name = {label["name"]: label.get("color") for label in edited["labels"]}
+        check((by_name[renamed["a"]], by_name[renamed["b,c"]]) == ("#0000ff", "#102030"), "%r" % by_name)
+        durations = edited["training"]["durations"]
+        check({renamed[name]: seen for name, seen in document["training"]["durations"].items()} == durations, "%r" % durations)
+        check(edited["training"]["options"] == {"background": "a"}, "history was changed")
+        check(len(edited["training"]["edited"]) == len(options) - 1 + 1, "%r" % edited["training"]["edited"])
+        # And back, to the same file but for its history.
+        back = ["--rename-label=%s=%s" % pair for pair in zip(new, old) if pair[0] != pair[1]] + ["--label-order", ",".join(old)]
+        box.ok(["edit", "edited.json", "-o", "back.json"] + back)
+        lines = [[line for line in box.text(name).splitlines() if '"training"' not in line] for name in ("base.json", "back.json")]
+        check(lines[0] == lines[1], "%r" % [pair for pair in zip(*lines) if pair[0] != pair[1]])
+        check(without_edits(box.text("base.json")) == without_edits(box.text("back.json")), "the record of the training")
+
+
+def test_edit_label_order_of_every_kind_of_durations(box):
+    for kind in ({"kind": "table", "bias": [[-0.1 * k * (c + 1) for c in range(3)] for k in range(5)]}, {"kind": "uniform"},
+                 {"kind": "geometric", "p": [0.2, 0.3, 0.4], "tail": "continue"}, {"kind": "poisson", "lambda": [2, 3, 4], "tail": [None, None, 0.5]}):
+        longest = 5 if kind["kind"] == "table" else 8
+        make_inputs.parameters(box, "m.json", duration=kind, max_duration=longest)
+        labels = names(box, "m.json")
+        order = [2, 0, 1]
+        box.write("s.npy", make_inputs.npy([[math.sin(i * (c + 1.3)) * 2 for c in range(3)] for i in range(200)]))
+        box.write("r.npy", make_inputs.npy([[math.sin(i * (c + 1.3)) * 2 for c in order] for i in range(200)]))
+        said = box.ok(["edit", "m.json", "--label-order", ",".join(labels[c] for c in order), "-o", "n.json"]).stderr
+        check("[label-columns]" in said and ", ".join(labels[c] for c in order) in said and said.count("\n") == 1, said)
+        before, after = (bed_rows(box.ok("decode -q -p %s c=%s" % pair).stdout) for pair in (("m.json", "s.npy"), ("n.json", "r.npy")))
+        check([row[:8] for row in before] == [row[:8] for row in after] and len(before) > 20, "%s: other segments" % kind["kind"])
+
+
+def test_edit_labels_refuses(box):
+    rich_model(box)
+    for option, code, part in (("--rename-label=a=c", 2, "two labels would be called 'c'"), ("--rename-label=z=y", 2, "'z' is not a label"),
+                               ("--rename-label=a", 2, "LABEL=VALUE"), ("--rename-label=a=", 2, "must not be empty"),
+                               ("--rename-label=a=x\ty", 2, "control"), ("--rename-label=a=\udcff", 2, "UTF-8"),
+                               ("--color=a=red", 2, "'red'"), ("--color=a=#12345", 2, "'#12345'"), ("--color=a=#12345g", 2, "'#12345g'"),
+                               ("--color=q=#123456", 2, "'q' is not a label"), ("--color=a", 2, "LABEL=VALUE"),
+                               ("--label-order=a,c", 2, "'b,c' is not in the list"), ("--label-order=a,a,b,c,c,d=e", 2, "'a' is given twice"),
+                               ("--label-order=a,x,b,c,c,d=e", 2, "'x' is not a label"), ("--label-order=", 2, "--label-order"),
+                               ("--label-order=a,b,c,c,d=e,", 2, "'' is not a label")):
+        box.fails(["edit", "rich.json", "-o", "n.json", option], code, part)
+    box.fails("edit rich.json -o n.json --rename-label a=x --rename-label a=y", 2, "renamed twice")
+    box.fails("edit rich.json -o n.json --rename-label a=x --rename-label c=x", 2, "two labels would be called 'x'")
+    box.fails("edit rich.json -o n.json --rename-label a=x --color a=#123456", 2, "'a' is not a label", "x")
+    box.ok("edit rich.json -o n.json --rename-label a=x --color x=#A0b0C0 --forbid x,c --min-duration x=2")
+    document = json.loads(box.text("n.json"))
+    check(document["labels"][0] == {"name": "x", "color": "#a0b0c0"} and document["transition"][0][2] == "-inf", "%r" % document["labels"])
+    box.ok(["edit", "rich.json", "-o", "n.json", "--rename-label", "d=e=f=g"])
+    check(names(box, "n.json")[3] == "f=g", "%r" % names(box, "n.json"))
