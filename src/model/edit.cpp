@@ -14,6 +14,8 @@
 namespace semicrf {
 namespace {
 
+constexpr double kLargestScore = 1e30;  // in a parameter file
+
 DurationColumn<double> column_of(ChainModel& chain, int label) {
   return {chain.duration_bias.data() + label, wide(chain.num_labels), wide(chain.max_duration)};
 }
@@ -27,7 +29,8 @@ void make_table(Parameters& parameters) {
 double parse_value(const std::string& law, std::string_view text) {
   const auto value = number_in<double>(text);
   if (!value || !std::isfinite(*value))
-    throw UsageError("--duration: '" + std::string(text) + "' in '" + law + "' is not a number");
+    throw UsageError("--duration: '" + std::string(text) + "' in '" + law + "' is not a number",
+                     "write a finite number such as 0.5, 12 or 1e3");
   return *value;
 }
 
@@ -67,8 +70,8 @@ NamedValues parse_values(const std::string& law, std::string_view text) {
 void check_value(const std::string& law, const DurationKind::Parameter& parameter, double value) {
   const bool fits = value > 0 && (!parameter.is_probability || value < 1) && value < 1e30;
   if (!fits)
-    throw UsageError("--duration: " + std::string(parameter.name) + " of '" + law + "' must be above 0" +
-                     (parameter.is_probability ? " and below 1" : ""));
+    throw UsageError("--duration: " + std::string(parameter.name) + " of '" + law +
+                     "' must be above 0 and below " + (parameter.is_probability ? "1" : "1e30"));
 }
 
 // Within (0, 1), so that the law goes on beyond K as from K - 1 to K.
@@ -197,7 +200,13 @@ void set_duration_law(Parameters& parameters, int label, const DurationLaw& law,
   const bool keeps_kind = spec.kind == law.kind && scale == 1;
   const DurationColumn<double> scores = column_of(chain, label);
   law.kind->fill(law.values, scores);
-  for (std::size_t k = 0; k < scores.count; ++k) scores[k] *= scale;
+  for (std::size_t k = 0; k < scores.count; ++k) {
+    scores[k] *= scale;
+    if (!(std::abs(scores[k]) <= kLargestScore) && scores[k] != kNegativeInfinity)
+      throw UsageError("--duration " + parameters.labels[c].name + ": the score of " + plural(k + 1, "bin") +
+                           " would be " + formatted("%.3g", scores[k]) + ", and scores are at most 1e30",
+                       "give another law, or a smaller --scale");
+  }
   if (keeps_kind) {
     if (!law.values.empty()) spec.values[c] = law.values;
   } else {

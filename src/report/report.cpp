@@ -61,9 +61,11 @@ class Report {
   explicit Report(const ReportOptions& options) : options_(options), basis_(read_basis(options)) {}
 
   void gather() {
+    ElsewhereCount elsewhere;
     for (const std::string& argument : options_.annotations) {
       annotations_.push_back(read_annotation(argument));
       require_common_chromosome(annotations_.back(), argument, basis_.segmentation);
+      elsewhere.add(annotations_.back(), basis_.segmentation);
       merge_overlaps(annotations_.back());
       const std::string& name = annotations_.back().name;
       if (std::ranges::count(annotations_, name, &Annotation::name) > 1)
@@ -72,6 +74,7 @@ class Report {
       if (const std::string text = outside_text(annotations_.back(), basis_.segmentation); !text.empty())
         doubts_.push_back(name + ": " + text);
     }
+    if (const auto warning = elsewhere.warning()) doubts_.push_back(warning->message);
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();
     const bool named = !options_.regions.empty() || !options_.regions_file.empty();

@@ -153,6 +153,20 @@ std::vector<std::string> partial_labels(const std::vector<Sample>& samples, cons
   return partial;
 }
 
+std::vector<std::string> partial_chromosomes(const std::vector<Sample>& samples) {
+  NameIndex seen;
+  std::vector<std::string> partial;
+  for (const Sample& sample : samples)
+    for (const SegmentedChromosome& chromosome : sample.segmentation.chromosomes) {
+      if (!seen.add(chromosome.name).second) continue;
+      std::vector<std::string> without;
+      for (const Sample& other : samples)
+        if (other.segmentation.find(chromosome.name) == nullptr) without.push_back(other.name);
+      if (!without.empty()) partial.push_back(chromosome.name + " (not in " + few_of(without, 5) + ")");
+    }
+  return partial;
+}
+
 void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
                      const std::function<void(const JointStretch&)>& visit) {
   bool any = false;

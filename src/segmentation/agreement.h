@@ -38,6 +38,9 @@ void require_one_genome(const std::vector<Sample>& samples);
 // Of each label that not all samples have: its name and the names of samples without it, "E3 (not in a, b)".
 std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels);
 
+// Chromosomes that not all samples have, in the same form.
+std::vector<std::string> partial_chromosomes(const std::vector<Sample>& samples);
+
 // Calls visit for every stretch, chromosome by chromosome in the order of the first sample, from left to
 // right. Chromosomes that some sample lacks are left out. InputError where no stretch is covered by all.
 void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,

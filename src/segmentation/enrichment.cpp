@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 #include "eval/stretches.h"
 #include "io/text/bin_location.h"
 #include "segmentation/interval_overlaps.h"
@@ -133,6 +135,32 @@ std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const A
       overlap.all = all;
     }
   return found;
+}
+
+void ElsewhereCount::add(const Annotation& annotation, const SegmentationFile& segmentation) {
+  constexpr std::size_t kNamed = 5;
+  std::size_t all = 0, elsewhere = 0;
+  for (const auto& [chromosome, intervals] : annotation.chromosomes) {
+    all += intervals.size();
+    if (segmentation.find(chromosome) != nullptr) continue;
+    elsewhere += intervals.size();
+    chromosomes_.insert(chromosome);
+  }
+  if (elsewhere == 0) return;
+  if (++elsewhere_ <= kNamed)
+    of_annotation_.push_back(std::to_string(elsewhere) + " of " + plural(all, "interval") + " of " +
+                             annotation.name);
+}
+
+std::optional<Warning> ElsewhereCount::warning() const {
+  if (elsewhere_ == 0) return std::nullopt;
+  const std::size_t others = elsewhere_ - of_annotation_.size();
+  std::vector<std::string> names(chromosomes_.begin(), chromosomes_.end());
+  std::ranges::sort(names, natural_less);
+  return Warning{"annotation-elsewhere",
+                 joined(of_annotation_, ", ") +
+                     (others > 0 ? " and some of " + plural(others, "other annotation") : "") +
+                     " lie on chromosomes without segments and do not count: " + few_of(names, 5)};
 }
 
 Inside inside_segments(const SegmentationFile& segmentation, const Annotation& annotation) {

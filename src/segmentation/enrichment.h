@@ -6,11 +6,14 @@
 // over the bases.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "core/warning.h"
 #include "io/segments/segmentation.h"
 #include "segmentation/annotation.h"
 #include "segmentation/label_tracks.h"
@@ -47,6 +50,21 @@ struct Surroundings {
 std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,
                                    const Surroundings& surroundings,
                                    const std::vector<LabelTrack>& tracks = {});
+
+// What annotation has on chromosomes without segments, which does not count; of several annotations in one
+// sentence.
+class ElsewhereCount {
+ public:
+  // Before intervals are merged or made centres.
+  void add(const Annotation& annotation, const SegmentationFile& segmentation);
+  // Nothing where all intervals are on chromosomes with segments.
+  std::optional<Warning> warning() const;
+
+ private:
+  std::vector<std::string> of_annotation_;  // "3 of 12 intervals of NAME", the first ones
+  std::size_t elsewhere_ = 0;               // annotations with such intervals
+  std::set<std::string> chromosomes_;
+};
 
 // Bases of the annotation on chromosomes that have segments, and those of them within segments.
 struct Inside {

@@ -99,6 +99,11 @@ void compare(const CompareArguments& arguments) {
   const Agreement agreement = compare_samples(samples);
   if (const std::vector<std::string> partial = partial_labels(samples, agreement.labels); !partial.empty())
     log_warning({"labels-differ", "labels that not all samples have: " + joined(partial, "; ")});
+  if (const std::vector<std::string> partial = partial_chromosomes(samples); !partial.empty())
+    log_warning({"chromosomes-differ",
+                 "chromosomes that not all samples have, and that count only for pairs "
+                 "that have them: " +
+                     few_of(partial, 5)});
   write_whole_output(arguments.output, pairs_text(samples, agreement));
   if (!arguments.jaccard.empty()) write_whole_output(arguments.jaccard, jaccard_text(samples, agreement));
   if (!arguments.switches.empty()) write_whole_output(arguments.switches, switches_text(samples, agreement));

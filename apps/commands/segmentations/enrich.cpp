@@ -100,9 +100,11 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   std::vector<std::vector<Overlap>> columns;
   std::set<std::string> names;
   RepeatedWarnings warnings;
+  ElsewhereCount elsewhere;
   for (const std::string& argument : arguments.annotations)
     for (Annotation& annotation : annotations_of(arguments, argument)) {
       require_common_chromosome(annotation, argument, segmentation);
+      elsewhere.add(annotation, segmentation);
       if (arguments.centres) {
         take_centres(annotation);
       } else {
@@ -117,6 +119,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
         add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
     }
   warnings.tell();
+  if (const auto warning = elsewhere.warning()) log_warning(*warning);
   for (const std::size_t label : order)
     for (const std::vector<Overlap>& column : columns) results.map.values.push_back(column[label].fold());
 }
@@ -127,6 +130,9 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front(), BedPoints::kAllowed);
   require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
+  ElsewhereCount elsewhere;
+  elsewhere.add(anchors, segmentation);
+  if (const auto warning = elsewhere.warning()) log_warning(*warning);
   const Anchor anchor = arguments.around == "start"    ? Anchor::kStart
                         : arguments.around == "centre" ? Anchor::kCentre
                                                        : Anchor::kEnd;

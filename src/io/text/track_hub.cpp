@@ -1,15 +1,33 @@
 #include "io/text/track_hub.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "core/text/markup.h"
 
 namespace semicrf {
 namespace {
 
-// Of a setting, which is one line.
-std::string line_text(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  return text;
+// Of a setting, which is one line: control characters and what Unicode calls line ends become blanks. A
+// backslash at the end of a line would join the next one to it, so that backslashes are written as HTML does.
+std::string line_text(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kLineEnds = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+  std::string line;
+  while (!text.empty()) {
+    const auto end =
+        std::ranges::find_if(kLineEnds, [&](std::string_view one) { return text.starts_with(one); });
+    const auto first = static_cast<unsigned char>(text.front());
+    if (end != kLineEnds.end() || first < 0x20 || first == 0x7f) {
+      line += ' ';
+    } else if (first == '\\') {
+      line += "&#92;";
+    } else {
+      line += text.front();
+    }
+    text.remove_prefix(end == kLineEnds.end() ? 1 : end->size());
+  }
+  return line;
 }
 
 // Browsers put labels into pages: a label has no tags.

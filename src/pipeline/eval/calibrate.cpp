@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -36,6 +35,12 @@ constexpr double kDoubleResolution = 0x1p-54;
 
 double printed_resolution(int decimals) {
   return 0.5 * std::pow(10.0, -(decimals > 0 ? decimals : kDefaultDecimals));
+}
+
+// The level of intervals in a header; nothing where it is not between 0 and 1.
+std::optional<double> level_in(const std::string& text) {
+  const auto level = number_in<double>(text);
+  return level && *level > 0 && *level < 1 ? level : std::nullopt;
 }
 
 // A run of bins of one printed probability, in bases.
@@ -191,7 +196,7 @@ class Calibration {
     const BoundaryTable table = read_boundary_table(options_.intervals);
     settle_bin_size(options_.intervals, bin_size_option(table.options));
     if (const auto level = table.options.find("intervals"); level != table.options.end())
-      result.level = std::strtod(level->second.c_str(), nullptr);
+      result.level = level_in(level->second);
     std::map<std::string, std::vector<PredictedBoundary>> predicted;
     for (const BoundaryRecord& record : table.boundaries) {
       PredictedBoundary boundary{record.position, labels_.number(record.to), {}};

@@ -106,6 +106,7 @@ class Rescorer {
       run_piece(*piece, sequences[piece->sequence], report.sequence(piece->sequence));
     if (progress_ != nullptr) progress_->end();
     report.tell_missing_values();
+    for (const Warning& warning : inputs_.warnings()) report.warn(warning);
     Stats stats = report.finish("", "");
     for (auto& [index, sequence] : sequences) add(std::move(sequence), stats.sequences[index]);
     result_.warnings = std::move(stats.warnings);

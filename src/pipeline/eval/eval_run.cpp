@@ -148,11 +148,12 @@ class Run {
     if (options_.match || !options_.label_map.empty()) {
       match_labels(used);
     } else if (!any_shared && !used.predicted.empty()) {
-      warn({"no-common-label",
-            report_.predicted->file + " and " + report_.truth->file + " have no label name in common (" +
-                some_names(used.predicted) + " and " + some_names(used.truth) +
-                "), so that no label is right; --match pairs the labels by their overlap, --label-map FILE "
-                "says which are the same"});
+      warn({"no-common-label", report_.predicted->file + " and " + report_.truth->file +
+                                   " have no label name in common (" + some_names(used.predicted) + " and " +
+                                   some_names(used.truth) +
+                                   "), so that no label is right; eval --match pairs the labels by their "
+                                   "overlap, eval --label-map "
+                                   "FILE says which are the same"});
     }
   }
 

@@ -69,6 +69,17 @@ std::vector<Candidate> candidates(const std::vector<const BigWigFile*>& files,
   return found;
 }
 
+// Names of the chromosomes of the files that are not wanted, each once.
+std::vector<std::string> others_than(const std::vector<Chromosome>& wanted,
+                                     const std::vector<const BigWigFile*>& files) {
+  NameIndex known = NameIndex::of(wanted);
+  std::vector<std::string> others;
+  for (const BigWigFile* file : files)
+    for (const Chromosome& chromosome : file->chromosomes())
+      if (known.add(chromosome.name).second) others.push_back(chromosome.name);
+  return others;
+}
+
 }  // namespace
 
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
@@ -108,6 +119,7 @@ CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files
                                      const std::vector<Chromosome>& wanted, const std::string& wanted_file,
                                      ChromosomePolicy policy) {
   CommonChromosomes result;
+  if (!wanted.empty()) result.not_wanted = others_than(wanted, files);
   for (const auto& [chromosome, having] : candidates(files, wanted, wanted_file)) {
     const BigWigFile* lacking = nullptr;
     for (const BigWigFile* file : files) {
@@ -120,6 +132,8 @@ CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files
       result.chosen.push_back(chromosome);
     } else if (policy == ChromosomePolicy::kCommon || !passed_over) {
       result.lacking.emplace_back(chromosome, lacks(*lacking, chromosome, having));
+    } else {
+      result.not_in_first.push_back(chromosome.name);
     }
   }
   if (result.chosen.empty() && result.lacking.empty())

@@ -28,6 +28,9 @@ struct CommonChromosomes {
   // Those that some file lacks, with the error that says so: left out with kCommon, and with kError where
   // the caller finds that nobody asked for them.
   std::vector<std::pair<Chromosome, InputError>> lacking;
+  // Names of what nobody chose: with `wanted`, those that files have and it has not, and those of it that
+  // the first file lacks and another has.
+  std::vector<std::string> not_wanted, not_in_first;
 };
 
 // With `wanted` (of the file `wanted_file`) not empty: those of `wanted` that files have, in that order, else

@@ -100,6 +100,7 @@ struct InputSet::State {
   void open_array_inputs(const GivenInputs& given);
   void open_generated();
   void open_bigwig_inputs(const GivenInputs& given);
+  void warn_of_left_out(const CommonChromosomes& common);
   Sequence place_array(const ArrayInput& array, const ChromosomeIndex& of_genome) const;
   void sort_sequences();
   void find_ends();
@@ -307,6 +308,7 @@ void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
                         [&](const BigWigFile* file) { return file->path() == given.main.front().path; });
   CommonChromosomes common = common_chromosomes(files, wanted, options.chrom_sizes_file, options.chromosomes);
   lacking = std::move(common.lacking);
+  warn_of_left_out(common);
   for (const Chromosome& chromosome : common.chosen) {
     check_sequence_name(files.front()->path(), chromosome.name,
                         "choose the other chromosomes with -g FILE, or make the tracks with another name");
@@ -321,6 +323,21 @@ void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
     chromosomes.push_back(chromosome);
     sequences.push_back(std::move(sequence));
   }
+}
+
+// What -g leaves out is said, as its file may be of another genome.
+void InputSet::State::warn_of_left_out(const CommonChromosomes& common) {
+  std::vector<std::string> parts;
+  const auto add = [&](const std::vector<std::string>& names, const char* reason) {
+    if (!names.empty())
+      parts.push_back(plural(names.size(), "chromosome") + " of the tracks " + reason + " (" +
+                      few_names(names) + ")");
+  };
+  add(common.not_wanted, "that it does not list");
+  add(common.not_in_first, "that it lists and the first track lacks");
+  if (!parts.empty())
+    warnings.push_back(
+        {"chromosomes-left-out", options.chrom_sizes_file + " leaves out " + joined(parts, " and ")});
 }
 
 // Arrays: the order of -g, else that of the arguments; parts of one chromosome together, by position.

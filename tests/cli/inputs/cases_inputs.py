@@ -163,6 +163,32 @@ def test_tracks_that_lack_chromosomes(box):
     box.fails(decode + "--chromosomes union a.bw b.bw", 3, "b.bw", "chrB")
 
 
+def test_what_chromosome_sizes_leave_out_is_said(box):
+    """-g chooses chromosomes; those of the tracks that it leaves out are named, in one line."""
+    def tracks(name, chromosomes):
+        bigwig_track(box, name, chromosomes, [part for one in chromosomes for part in bigwig.fixed_step(one, 0, 10, signal(chromosomes[one] // 10))])
+
+    many = {"scaffold%02d" % i: 40 for i in range(1, 30)}
+    tracks("signal.bw", dict(many, chr1=400, chr2=400))
+    track_parameters(box)
+    box.write("sizes", "chr2\t400\n")
+    for command in ("decode -p track.json -g sizes -o o.bed signal.bw", "posterior -p track.json -g sizes -o o.bedgraph signal.bw"):
+        said = box.ok(command + " --stats s.json").stderr
+        line, = [line for line in said.splitlines() if "[chromosomes-left-out]" in line]
+        check("sizes leaves out 30 chromosomes of the tracks that it does not list (" in line and "more" in line and len(line) < 300, line)
+        check({row[0] for row in bed_rows(box.text(command.split()[-2]))} == {"chr2"}, "other chromosomes")
+        check("chromosomes-left-out" in [warning["code"] for warning in json.loads(box.text("s.json"))["warnings"]], box.text("s.json"))
+    box.write("all", "".join("%s\t%d\n" % one for one in dict(many, chr1=400, chr2=400).items()))
+    check("left-out" not in box.ok("decode -p track.json -g all -o o.bed signal.bw").stderr, "nothing is left out")
+    # Chromosomes of the list that only a later track has are passed over, and said too.
+    track_parameters(box, "two.json", tracks=("signal", "other"))
+    tracks("signal.bw", {"chr1": 400, "chr3": 400})
+    tracks("other.bw", {"chr1": 400, "chr2": 400})
+    box.write("sizes", "chr1\t400\nchr2\t400\n")
+    said = box.ok("decode -p two.json -g sizes -o o.bed signal.bw other.bw").stderr
+    check("1 chromosome of the tracks that it does not list (chr3) and 1 chromosome of the tracks that it lists and the first track lacks (chr2)" in said, said)
+
+
 def test_other_lengths_are_other_genomes(box):
     lacking_tracks(box)
     bigwig_track(box, "b.bw", {"chrA": 410})

@@ -175,6 +175,22 @@ def test_edit_refuses_what_it_does_not_understand(box):
     box.fails("edit scores.params.json --duration nothing=uniform", 2, "nothing")
 
 
+def test_edit_writes_no_numbers_that_are_refused(box):
+    """Numbers inside a text are checked as those of options are; what they make is a file that can be read."""
+    label = names(box, "scores.params.json")[0]
+    for number in ("nan", "NaN", "-nan", "inf", "-inf", "infinity", "1e999", "-1e999", "0x10", "1e", "", "+5", "5 ", "1,5"):
+        for law in ("geometric:mean=%s", "geometric:p=%s", "poisson:lambda=%s", "negative_binomial:r=%s,mean=3", "negative_binomial:r=2,mean=%s"):
+            if number != "+5" or "r=" not in law:
+                box.fails(["edit", "scores.params.json", "-o", "n.json", "--duration", label + "=" + law % number], 2, "--duration")
+        for option in ("--min-duration", ):
+            box.fails(["edit", "scores.params.json", "-o", "n.json", option, label + "=" + number], 2, option)
+    for law, scale in (("poisson:lambda=9e29", "1e5"), ("geometric:mean=1e300", "1e300"), ("negative_binomial:r=9e29,p=0.5", "10")):
+        box.fails(["edit", "scores.params.json", "-o", "n.json", "--duration", label + "=" + law, "--scale", scale], 2, "at most 1e30")
+    for law in ("poisson:lambda=9e29", "geometric:mean=1e300", "negative_binomial:r=1e-300,p=1e-300", "negative_binomial:r=2,mean=1e308"):
+        box.ok(["edit", "scores.params.json", "-o", "n.json", "--duration", label + "=" + law])
+        box.ok("info n.json")
+
+
 def test_edit_takes_the_sample_out_of_names_of_tracks(box):
     model = json.loads(box.text("demo.params.json"))
     for track in model["tracks"]:

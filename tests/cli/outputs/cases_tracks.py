@@ -140,6 +140,23 @@ def test_hubs(box):
     check(bigwig_intervals(before["boundaries.bw"])[1] >= 1, "zoom")
 
 
+def test_settings_of_hubs_are_lines(box):
+    """A backslash at the end of a setting would join the next line to it; U+2028 ends a line for some readers."""
+    labels = ["a\\", "b\\n\u2028c", "<i>#\\x"]
+    parameters(box, "p.json", labels=labels)
+    box.write("c.npy", npy([[i // 5 % 3 == c for c in range(3)] for i in range(60)]))
+    box.ok(["decode", "-q", "-p", "p.json", "--hub", "hub", "--hub-genome", "hg38", "--hub-name", "n\\", "c.npy"])
+    for name in ("hub.txt", "genomes.txt", "trackDb.txt"):
+        text = box.text("hub/" + name)
+        check("\\" not in text and "<" not in text, text)
+        check(len(text.splitlines()) == text.count("\n"), "%s has other line ends" % name)
+    hub, = stanzas(box.text("hub/hub.txt"))
+    check(hub["shortLabel"] == "n&#92;" and "genomesFile" in hub, "%r" % hub)
+    tracks = stanzas(box.text("hub/trackDb.txt"))[3:]
+    check([track["shortLabel"] for track in tracks] == ["a&#92;", "b&#92;n c", "&lt;i&gt;#&#92;x"], "%r" % tracks)
+    check(all("bigDataUrl" in track and "\\" not in track["bigDataUrl"] for track in tracks), "%r" % tracks)
+
+
 def test_hubs_that_cannot_be(box):
     make_inputs(box)
     run = "decode -p p.json -g g.tsv %s " + TRACKS

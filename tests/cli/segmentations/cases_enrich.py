@@ -300,6 +300,31 @@ def test_lengths_of_bigbed_tell_genomes_apart(box):
     box.fails("describe one.bb -p n.json", 3, "one.bb:c:", '"b"')
 
 
+def test_annotation_on_chromosomes_without_segments_is_said(box):
+    box.write("s.bed", "c1\t0\t100\ta\nc2\t0\t100\tb\n")
+    box.write("x.bed", "c1\t0\t9\tn\nc10\t0\t9\tn\nc10\t5\t19\tm\nc9\t0\t9\tn\n")
+    box.write("y.bed", "c2\t0\t9\tn\n")
+    for options in ("", " --centres", " --around start"):
+        said = box.ok("enrich s.bed x.bed" + options).stderr
+        check(said.count("\n") == 1 and "3 of 4 intervals of x lie on chromosomes without segments and do not count: c9, c10 [annotation-elsewhere]" in said, said)
+    check(box.ok("enrich s.bed y.bed").stderr == "", "all count")
+    box.ok("enrich s.bed " + " ".join("n%d=x.bed" % i for i in range(8)) + " y.bed")
+    said = box.ok("enrich s.bed " + " ".join("n%d=x.bed" % i for i in range(8)) + " y.bed").stderr
+    check(said.count("\n") == 1 and "3 of 4 intervals of n4 and some of 3 other annotations lie" in said, said)
+    box.write("m.json", json.dumps({"format": "semicrf-params", "format_version": "1.0", "labels": ["a", "b"], "max_duration": 200,
+                                    "transition": [[0, 0], [0, 0]], "duration": {"kind": "uniform"}, "bin_size": 1}))
+    box.ok("report -q -p m.json --segments s.bed --annotation x.bed -o r.html")
+    check("3 of 4 intervals of x lie on chromosomes without segments" in box.text("r.html"), "not on the page")
+
+
+def test_chromosomes_that_some_samples_lack_are_said(box):
+    box.write("a.bed", "c1\t0\t100\ta\nc2\t0\t100\tb\n")
+    box.write("b.bed", "c1\t0\t100\ta\nc3\t0\t100\tb\n")
+    said = box.ok("compare a.bed b.bed c=a.bed").stderr
+    check(said.count("\n") == 1 and "c2 (not in b), c3 (not in a, c) [chromosomes-differ]" in said, said)
+    check(box.ok("compare a.bed c=a.bed").stderr == "", "nothing differs")
+
+
 def test_many_scaffolds(box):
     """As many as a draft genome has; a search through all of them for each would take a minute."""
     names = ["scaffold_%d" % i for i in range(60000)]
