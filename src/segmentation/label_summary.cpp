@@ -22,11 +22,12 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
   for (const Label& label : model != nullptr ? model->labels : segmentation.labels)
     names.push_back(label.name);
   std::vector<std::size_t> places;
+  const std::vector<char> used = segmentation.used_labels();
   for (std::size_t c = 0; c < segmentation.labels.size(); ++c) {
     const Label& label = segmentation.labels[c];
     auto found = std::ranges::find(names, label.name);
     // A label without segments may have the name of a file of posteriors.
-    if (found == names.end() && segmentation.first_place(c).empty())
+    if (found == names.end() && used[c] == 0)
       found =
           std::ranges::find_if(names, [&](const std::string& n) { return in_file_name(n) == label.name; });
     if (found == names.end())

@@ -114,6 +114,13 @@ std::string SegmentationFile::first_place(std::size_t label) const {
   return {};
 }
 
+std::vector<char> SegmentationFile::used_labels() const {
+  std::vector<char> used(labels.size(), 0);
+  for (const SegmentedChromosome& chromosome : chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments) used[segment.label] = 1;
+  return used;
+}
+
 std::int64_t SegmentationFile::bases() const {
   std::int64_t sum = 0;
   for (const SegmentedChromosome& chromosome : chromosomes)

@@ -37,8 +37,10 @@ struct SegmentationFile {
   const SegmentedChromosome* find(const std::string& chromosome) const;
   // For errors: where a segment is in the file.
   std::string place_of(const SegmentedChromosome& chromosome, const LabelledSegment& segment) const;
-  // The same of the first segment with this label; empty where there is none.
+  // The same of the first segment with this label; empty where there is none. Looks through all segments.
   std::string first_place(std::size_t label) const;
+  // Of every label, whether there is a segment with it.
+  std::vector<char> used_labels() const;
   std::int64_t bases() const;
 };
 

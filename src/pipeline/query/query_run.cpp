@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "pipeline/analyses/claims/local_chain.h"
+#include "pipeline/inputs/statements/interval_index.h"
 #include "pipeline/query/claim_file.h"
 #include "pipeline/run/prepared_run.h"
 #include "pipeline/windows/memory_budget.h"
@@ -28,19 +28,18 @@ class ClaimTable {
     for (std::size_t i = 0; i < claims_.size(); ++i) {
       file.check_place(claims_[i], run.inputs());
       check_size(path, claims_[i], run, max_memory);
-      by_chromosome_[claims_[i].chromosome].push_back(i);
+      index_.add(claims_[i].chromosome, claims_[i].begin, claims_[i].end);
     }
+    index_.finish();
   }
 
   // Those that lie in the piece as a whole, widened to bins.
   PieceClaims claims_of(const PieceIdentity& piece) const {
     PieceClaims found;
-    const auto known = by_chromosome_.find(piece.location.chromosome);
-    if (known == by_chromosome_.end()) return found;
     const std::int64_t begin = piece.location.begin_base(0), end = piece.location.end_base(piece.bins);
-    for (const std::size_t i : known->second) {
+    for (const std::size_t i : index_.starting_in(piece.location.chromosome, begin, end)) {
       const ClaimLine& claim = claims_[i];
-      if (claim.begin < begin || claim.end > end) continue;
+      if (claim.end > end) continue;
       const PositionRange bins = bins_of(claim, piece.location);
       found.claims.push_back({claim.kind, claim.label, bins.begin, bins.end});
       found.numbers.push_back(i);
@@ -97,7 +96,7 @@ class ClaimTable {
 
   std::vector<ClaimLine> claims_;
   std::vector<std::optional<ClaimResult>> results_;
-  std::unordered_map<std::string, std::vector<std::size_t>> by_chromosome_;
+  IntervalIndex index_;  // of the claims
 };
 
 class ClaimSink : public OutputSink {

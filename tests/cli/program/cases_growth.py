@@ -66,6 +66,27 @@ def test_regions(box):
     grows_in_proportion(box, lambda n: run(n, "-L", first="q"), codes=(3,))
 
 
+def test_statements(box):
+    """--claims and --constraints: many lines, most of them between the regions that are decoded, and many that all hold at the same bins."""
+    def regions(n, command):
+        scaffolds(box, 1, bins=5 * n)
+        box.write("r.bed", "".join("s000000\t%d\t%d\n" % (50 * i, 50 * i + 40) for i in range(n)))
+        lines = lambda text: "".join("s000000\t%d\t%d\t%s\n" % (50 * (i // 5) + 40, 50 * (i // 5) + 50, text) for i in range(5 * n))
+        whole = "s000000\t0\t%d\tlabel:on,off\n" % (50 * n)
+        box.write("claims.bed", lines("label:on") + whole.replace(",off", "") * n + "s000000\t0\t10\tlabel:on\n")
+        box.write("what.bed", lines("not:on") + whole)
+        return "%s -q -t 1 -p track.json -L r.bed signal=x.bw" % command
+
+    def together(n):
+        scaffolds(box, 1, bins=50)
+        box.write("what.bed", "".join("s000000\t%d\t500\tlabel:on,off\n" % (i % 400) for i in range(n)))
+        return "decode -q -p track.json --score none --constraints what.bed -o o.bed signal=x.bw"
+
+    grows_in_proportion(box, lambda n: regions(n, "query --claims claims.bed -o q.tsv"), 3000)
+    grows_in_proportion(box, lambda n: regions(n, "decode --score none --constraints what.bed -o o.bed"), 3000)
+    grows_in_proportion(box, together, 3000, small=25000)
+
+
 def sheet(box, n, track="signal"):
     return box.write("sheet.tsv", "sample\ttrack\tpath\n" + "".join("s%06d\t%s\tx.bw\n" % (i, track) for i in range(n)))
 

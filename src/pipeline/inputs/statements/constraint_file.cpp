@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <numeric>
+#include <queue>
+#include <set>
 #include <utility>
 
 #include "core/text/text.h"
@@ -30,15 +33,22 @@ std::vector<std::string> listed(const std::string& names, const std::vector<Labe
 
 // Whether the constraints together forbid all labels.
 bool forbid_all(const std::vector<const Constraint*>& constraints, std::size_t num_labels) {
-  std::vector<char> forbidden(num_labels, 0);
-  for (const Constraint* one : constraints)
-    for (const int c : one->forbidden) forbidden[static_cast<std::size_t>(c)] = 1;
-  return std::ranges::count(forbidden, 1) == static_cast<std::ptrdiff_t>(num_labels);
+  std::set<int> forbidden;
+  for (const Constraint* one : constraints) forbidden.insert(one->forbidden.begin(), one->forbidden.end());
+  return forbidden.size() == num_labels;
 }
 
-// Of constraints that together forbid all labels as few as do that.
-std::vector<const Constraint*> least_contradiction(std::vector<const Constraint*> constraints,
+// Of constraints that together forbid all labels as few as do that. Those that forbid nothing which an
+// earlier one does not forbid are never among them.
+std::vector<const Constraint*> least_contradiction(const std::vector<const Constraint*>& all,
                                                    std::size_t num_labels) {
+  std::set<int> forbidden;
+  std::vector<const Constraint*> constraints;
+  for (const Constraint* one : all) {
+    const std::size_t before = forbidden.size();
+    forbidden.insert(one->forbidden.begin(), one->forbidden.end());
+    if (forbidden.size() > before) constraints.push_back(one);
+  }
   for (std::size_t i = constraints.size(); i-- > 0;) {
     std::vector<const Constraint*> fewer = constraints;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
@@ -46,6 +56,37 @@ std::vector<const Constraint*> least_contradiction(std::vector<const Constraint*
   }
   return constraints;
 }
+
+// The constraints that hold at a bin, for bins from left to right.
+class Holding {
+ public:
+  explicit Holding(std::size_t num_labels) : forbidding_(num_labels, 0) {}
+
+  // Constraints come in the order of their begins; those that end before this one begins hold no more.
+  void add(const Constraint& constraint) {
+    for (; !by_end_.empty() && by_end_.top().first <= constraint.begin; by_end_.pop())
+      count(*by_end_.top().second, -1);
+    count(constraint, 1);
+    by_end_.emplace(constraint.end, &constraint);
+  }
+  bool contradict() const {
+    return (boundaries_ > 0 && none_ > 0) ||
+           std::ranges::all_of(forbidding_, [](std::int64_t constraints) { return constraints > 0; });
+  }
+
+ private:
+  using End = std::pair<std::int64_t, const Constraint*>;
+
+  void count(const Constraint& constraint, std::int64_t by) {
+    if (constraint.kind == Constraint::Kind::kBoundary) boundaries_ += by;
+    if (constraint.kind == Constraint::Kind::kNoBoundary) none_ += by;
+    for (const int c : constraint.forbidden) forbidding_[static_cast<std::size_t>(c)] += by;
+  }
+
+  std::int64_t boundaries_ = 0, none_ = 0;
+  std::vector<std::int64_t> forbidding_;  // constraints, by label
+  std::priority_queue<End, std::vector<End>, std::greater<>> by_end_;
+};
 
 }  // namespace
 
@@ -56,9 +97,10 @@ ConstraintFile::ConstraintFile(const std::string& path, const std::vector<Label>
       bin_size_(inputs.bin_size()) {
   for (IntervalLine& line : file_.read()) {
     file_.check_place(line, inputs);
-    by_chromosome_[line.chromosome].push_back(lines_.size());
+    index_.add(line.chromosome, line.begin, line.end);
     lines_.push_back(parse(std::move(line), labels));
   }
+  index_.finish();
   for (const Sequence& sequence : inputs.sequences()) check_sequence(sequence);
 }
 
@@ -87,9 +129,8 @@ ConstraintFile::Line ConstraintFile::parse(IntervalLine line, const std::vector<
 // With boundaries at the first bin.
 std::vector<Constraint> ConstraintFile::within(const BinLocation& piece, std::int64_t bins) const {
   std::vector<Constraint> found;
-  const auto known = by_chromosome_.find(piece.chromosome);
-  if (known == by_chromosome_.end()) return found;
-  for (const std::size_t i : known->second) {
+  for (const std::size_t i :
+       index_.overlapping(piece.chromosome, piece.begin_base(0), piece.begin_base(bins))) {
     const Line& line = lines_[i];
     PositionRange range = bins_of(line, piece);
     if (line.kind == Constraint::Kind::kBoundary) range.end = range.begin + 1;
@@ -104,21 +145,24 @@ std::vector<Constraint> ConstraintFile::within(const BinLocation& piece, std::in
 void ConstraintFile::check_sequence(const Sequence& sequence) {
   const BinLocation location{sequence.chromosome, bin_size_, sequence.origin,
                              sequence.origin + sequence.length, 0};
-  std::vector<Constraint> active;
-  std::vector<Constraint> all = within(location, sequence.bins);
+  Holding holding(num_labels_);
+  const std::vector<Constraint> all = within(location, sequence.bins);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Line& line = lines_[all[i].number];
     line.bins += all[i].end - all[i].begin;
     const PositionRange whole = bins_of(line, location);
     line.longer |= line.kind == Constraint::Kind::kBoundary && whole.size() > 1;
-    std::erase_if(active, [&](const Constraint& one) { return one.end <= all[i].begin; });
-    active.push_back(all[i]);
+    holding.add(all[i]);
     const bool last = i + 1 == all.size() || all[i + 1].begin > all[i].begin;
-    if (last) refuse_contradiction(active, location);
+    if (!last || !holding.contradict()) continue;
+    std::vector<Constraint> active;
+    std::copy_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::back_inserter(active),
+                 [&](const Constraint& one) { return one.end > all[i].begin; });
+    refuse_contradiction(active, location);
   }
 }
 
-// Of constraints that all hold where the last of them begins.
+// Of constraints that all hold where the last of them begins, and contradict each other there.
 void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
                                           const BinLocation& location) const {
   std::vector<const Constraint*> labels, boundaries, none;
@@ -131,11 +175,9 @@ void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
   std::string what = "one wants a boundary, the other none";
   if (!boundaries.empty() && !none.empty()) {
     guilty = {boundaries.front(), none.front()};
-  } else if (forbid_all(labels, num_labels_)) {
+  } else {
     guilty = least_contradiction(labels, num_labels_);
     what = "together they leave no label";
-  } else {
-    return;
   }
   std::vector<std::int64_t> numbers;
   numbers.reserve(guilty.size());

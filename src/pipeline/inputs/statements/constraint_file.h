@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/warning.h"
@@ -12,6 +11,7 @@
 #include "model/parameters.h"
 #include "pipeline/analyses/constraints/constraint.h"
 #include "pipeline/inputs/statements/interval_file.h"
+#include "pipeline/inputs/statements/interval_index.h"
 
 namespace semicrf {
 
@@ -44,14 +44,15 @@ class ConstraintFile {
   Line parse(IntervalLine line, const std::vector<Label>& labels) const;
   std::vector<Constraint> within(const BinLocation& piece, std::int64_t bins) const;
   void check_sequence(const Sequence& sequence);
-  void refuse_contradiction(const std::vector<Constraint>& active, const BinLocation& location) const;
+  [[noreturn]] void refuse_contradiction(const std::vector<Constraint>& active,
+                                         const BinLocation& location) const;
 
   IntervalFile file_;
   std::size_t num_labels_;
   std::int64_t bin_size_;
   std::vector<Line> lines_;
-  std::unordered_map<std::string, std::vector<std::size_t>> by_chromosome_;
-  std::mutex mutex_;  // of what is counted in lines
+  IntervalIndex index_;  // of lines
+  std::mutex mutex_;     // of what is counted in lines
 };
 
 }  // namespace semicrf
