@@ -30,6 +30,7 @@ ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   constexpr std::int64_t kLongChunk = 65536;
   grid.chunk = std::max({std::int64_t{8192}, std::min(10 * grid.warmup, kLongChunk), 5 * grid.warmup});
   grid.tolerance = precision == Precision::kFloat ? 1e-5 : 1e-11;
+  grid.edge = cpu::kBlock;
   return grid;
 }
 

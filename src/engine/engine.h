@@ -43,6 +43,9 @@ struct ChunkGrid {
   std::int64_t warmup =
       0;                 // positions an engine wants beyond a window's edges (fewer at the sequence's ends)
   double tolerance = 0;  // junction states agree within this (log units), besides rounding of large entries
+  // The first window may begin, and the last one end, at a multiple of this that is no multiple of a chunk;
+  // those between them follow the first one. 0: they may not.
+  std::int64_t edge = 0;
 };
 
 // Positions of a block, the unit of arithmetic of the fast engines, in which they count fallbacks.

@@ -81,6 +81,13 @@ double EdgeRoles::survival(std::int64_t k, int label) const {
   return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[wide(label)];
 }
 
+double EdgeRoles::duration_score(const Segment& segment, std::int64_t length) const {
+  const bool first = cut_.left && segment.begin == 0, last = cut_.right && segment.end == length;
+  const std::int64_t seen = segment.end - segment.begin;
+  if (!first && !last) return base_.duration_score(seen, segment.label);
+  return survival(seen, segment.label) + (first && last ? whole_piece(length, segment.label) : 0);
+}
+
 // both(T) is the sum over k >= T of the survival of k.
 double EdgeRoles::whole_piece(std::int64_t length, int label) const {
   const double seen = survival(length, label);

@@ -28,6 +28,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   selection.path_edges = analysis.path_edges;
   selection.path_next = analysis.interval_level.has_value();
   selection.roles = analysis.roles;
+  selection.edges = analysis.edges;
   return selection;
 }
 
@@ -38,6 +39,7 @@ PosteriorSelection path_selection(const Analysis& analysis, int threads = 1) {
   selection.sums = analysis.sums && !analysis.posteriors;
   selection.threads = threads;
   selection.roles = analysis.roles;
+  selection.edges = analysis.edges;
   return selection;
 }
 
@@ -76,6 +78,27 @@ template <class Visit>
 void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
   if (!analysis.constraints) return for_each_pass_over(engine, source, analysis, visit);
   for_each_pass_over(engine, ConstrainedShape(source, engine.model()), analysis, visit);
+}
+
+// Bytes of the larger one of the windows at the edges, in this pass.
+std::size_t edge_bytes(const Analysis& analysis, std::optional<WindowPlan> PiecePlan::*wanted) {
+  if (analysis.edges == nullptr) return 0;
+  std::size_t most = 0;
+  for (const EdgeWindow* edge : {&analysis.edges->left, &analysis.edges->right}) {
+    if (!edge->exists()) continue;
+    Analysis own = analysis;
+    own.edges = nullptr;
+    own.roles = edge->roles;
+    for_each_pass(*edge->engine, *edge->scores, own, [&](auto pass, const WindowNeeds& needs) {
+      if (pass == wanted)
+        most = std::max(most, edge_window_bytes(edge->positions, edge->engine->grid(0), needs));
+    });
+  }
+  return most;
+}
+
+EdgeLengths lengths_of(const EdgeWindows* edges) {
+  return edges != nullptr ? EdgeLengths{edges->left.positions, edges->right.positions} : EdgeLengths{};
 }
 
 // The most that any of them gives.
@@ -128,17 +151,21 @@ WindowWish window_wish(const Engine& engine, const ScoreSource& source, const An
   WindowWish wish;
   const std::int64_t length = source.length();
   const ChunkGrid grid = engine.grid(length);
-  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    wish.comfortable = std::max(wish.comfortable, comfortable_window_bytes(length, grid, needs));
+  for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
+    wish.comfortable = std::max(
+        {wish.comfortable, comfortable_window_bytes(length, grid, needs), edge_bytes(analysis, pass)});
     wish.ample = std::max(wish.ample, ample_window_bytes(length, grid, needs));
   });
   return wish;
 }
 
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
-  return most_of_passes(engine, source, analysis, [&](const WindowNeeds& needs) {
-    return needs.engine_bytes(source.length()) + bytes_of_rows(needs, source);
+  std::size_t most = 0;
+  for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
+    most = std::max({most, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source),
+                     edge_bytes(analysis, pass)});
   });
+  return most;
 }
 
 std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
@@ -156,7 +183,8 @@ PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Anal
                      std::size_t budget) {
   PiecePlan plan;
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
-    plan.*pass = plan_windows(source.length(), engine.grid(source.length()), needs, budget);
+    plan.*pass = plan_windows(source.length(), engine.grid(source.length()), needs, budget,
+                              lengths_of(analysis.edges), edge_bytes(analysis, pass));
   });
   return plan;
 }
@@ -186,7 +214,8 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
                            const ProgressCallback& progress) {
   PieceResult result;
   if (analysis.viterbi) {
-    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads, analysis.scoring);
+    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads, analysis.scoring,
+                                    analysis.edges);
     if (!result.viterbi->feasible) return result;
     result.viterbi->segments =
         without_roles(std::move(result.viterbi->segments), source.length(), analysis.roles);

@@ -66,7 +66,16 @@ struct Analysis {
   // Of a piece that was cut: engine and source are those of this chain; results have the labels of its base.
   // Null: it was not.
   const EdgeRoles* roles = nullptr;
+  // Of a piece that was cut and whose edges have windows of their own; engine and source are those of the
+  // model. Null: they have not.
+  const EdgeWindows* edges = nullptr;
 
+  // Whether all that is wanted can be computed with such windows: the best path, the path by posteriors, and
+  // posteriors without sums.
+  bool knows_edge_windows() const {
+    return !sums && !counts && !exact_segments && !interval_level && !best_paths && draws == 0 && !claims &&
+           !constraints;
+  }
   bool has_path() const { return viterbi || path_gamma.has_value(); }
   // How often progress counts every position.
   int passes() const {
@@ -90,7 +99,7 @@ struct PiecePlan {
 // Bytes of windows that are long enough not to waste work (comfortable), and for all threads (ample).
 WindowWish window_wish(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 
-// Bytes of the piece in one window.
+// Bytes of the piece in one window, or in one between those of their own at its edges.
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 
 // Of its rows (scores and outputs) without what the engine takes; and of the engine alone, for so many

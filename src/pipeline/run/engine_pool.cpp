@@ -17,54 +17,67 @@ EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
     : options_(options), model_(model), singles_(static_cast<std::size_t>(std::max(1, options.threads))) {
   engines_.resize(options.spread_windows ? 1 : std::max<std::size_t>(1, options.devices.size()));
   // A GPU takes a tenth of a second to open.
-  parallel_for(devices(), engines_.size(),
-               [&](std::size_t i, int) { engines_[i] = make_engine(options_of(i), model); });
+  parallel_for(devices(), engines_.size(), [&](std::size_t i, int) {
+    engines_[i] = make_engine(options_of({i, false}), model);
+  });
 }
 
-EngineOptions EnginePool::options_of(std::size_t device) const {
-  EngineOptions one = options_;
-  if (engines_.size() > 1) one.devices = {options_.devices[device]};
-  return one;
+EngineOptions EnginePool::options_of(const Worker& worker) const {
+  EngineOptions own = options_;
+  if (worker.single) {
+    own.threads = 1;
+    own.spread_windows = false;
+  }
+  const bool shares = worker.single ? !options_.devices.empty() : engines_.size() > 1;
+  if (shares) own.devices = {options_.devices[worker.index % options_.devices.size()]};
+  return own;
 }
 
-EngineOptions EnginePool::options_of_single(std::size_t index) const {
-  EngineOptions one = options_;
-  one.threads = 1;
-  one.spread_windows = false;
-  if (!options_.devices.empty()) one.devices = {options_.devices[index % options_.devices.size()]};
-  return one;
+EnginePool::Worker EnginePool::worker_of(const Engine& device) const {
+  Worker worker;
+  while (engines_[worker.index].get() != &device) ++worker.index;
+  return worker;
 }
 
+// The caller holds the mutex.
 EnginePool::ForEdges& EnginePool::for_edges(CutEdges cut) const {
   ForEdges& own = cut_[(cut.left ? 1u : 0u) + (cut.right ? 2u : 0u)];
-  const std::lock_guard lock(mutex_);
   if (own.roles == nullptr) {
     own.roles = std::make_unique<EdgeRoles>(model_, cut);
     own.engines.resize(engines_.size());
+    own.host.resize(engines_.size());
     own.singles.resize(singles_.size());
   }
   return own;
 }
 
 const EdgeRoles* EnginePool::roles(CutEdges cut) const {
-  return cut.any() ? for_edges(cut).roles.get() : nullptr;
-}
-
-Engine& EnginePool::for_edges(Engine& device, CutEdges cut) const {
-  if (!cut.any()) return device;
-  ForEdges& own = for_edges(cut);
-  std::size_t i = 0;
-  while (engines_[i].get() != &device) ++i;
+  if (!cut.any()) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (own.engines[i] == nullptr) own.engines[i] = make_engine(options_of(i), own.roles->chain());
-  return *own.engines[i];
+  return for_edges(cut).roles.get();
 }
 
-Engine& EnginePool::single(int index, CutEdges cut) {
-  const auto at = static_cast<std::size_t>(index);
-  std::unique_ptr<Engine>& engine = cut.any() ? for_edges(cut).singles[at] : singles_[at];
+Engine& EnginePool::engine(const Worker& worker, CutEdges cut) const {
+  if (!cut.any() && !worker.single) return *engines_[worker.index];
+  const std::lock_guard lock(mutex_);
+  Engines& engines = !cut.any() ? singles_ : worker.single ? for_edges(cut).singles : for_edges(cut).engines;
+  std::unique_ptr<Engine>& engine = engines[worker.index];
   if (engine == nullptr)
-    engine = make_engine(options_of_single(at), cut.any() ? for_edges(cut).roles->chain() : model_);
+    engine = make_engine(options_of(worker), cut.any() ? for_edges(cut).roles->chain() : model_);
+  return *engine;
+}
+
+Engine& EnginePool::host_engine(const Worker& worker, CutEdges cut) const {
+  if (worker.single || engines_[worker.index]->own_memory() == nullptr) return engine(worker, cut);
+  const std::lock_guard lock(mutex_);
+  ForEdges& own = for_edges(cut);
+  std::unique_ptr<Engine>& engine = own.host[worker.index];
+  if (engine == nullptr) {
+    EngineOptions options = options_of(worker);
+    options.backend = EngineOptions::Backend::kCpu;
+    options.threads = threads_per_device();
+    engine = make_engine(options, own.roles->chain());
+  }
   return *engine;
 }
 

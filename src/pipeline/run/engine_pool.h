@@ -20,39 +20,48 @@ namespace semicrf {
 // longest (positions) is more than an equal part of all.
 bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices);
 
-// An engine per device, or one that works with all threads; and engines of one thread, each made when it is
-// asked for. Pieces that were cut have engines of their own, of the chains of their EdgeRoles, which are made
-// likewise.
+// An engine per device, or one that works with all threads; and engines of one thread. Pieces that were cut
+// may have engines of their own, of the chains of their EdgeRoles. All but the first are made when they are
+// asked for, and live as long as this object.
 class EnginePool {
  public:
+  // Who computes: a device, or a thread with an engine of its own. Engines of one worker are for one caller
+  // at a time.
+  struct Worker {
+    std::size_t index = 0;  // of the device, or of the thread
+    bool single = false;    // a thread; index < threads()
+  };
+
   EnginePool(const EngineOptions& options, const ChainModel& model);
   int devices() const { return static_cast<int>(engines_.size()); }
   Engine& device(int index) { return *engines_[static_cast<std::size_t>(index)]; }
   Engine& first() const { return *engines_.front(); }
-  // Null: the edges are no cuts. Lives as long as this object.
+  // Of one of the devices' engines.
+  Worker worker_of(const Engine& device) const;
+  // Null: the edges are no cuts.
   const EdgeRoles* roles(CutEdges cut) const;
-  // The engine of the same device for pieces whose edges are cut like this.
-  Engine& for_edges(Engine& device, CutEdges cut) const;
+  // For pieces whose edges are cut like this.
+  Engine& engine(const Worker& worker, CutEdges cut) const;
+  // The same, but computing in the host's memory.
+  Engine& host_engine(const Worker& worker, CutEdges cut) const;
   int threads() const { return options_.threads; }
   int threads_per_device() const { return std::max(1, threads() / devices()); }
-  // Of one thread; index < threads(). Made at the first call; an index is for one caller at a time.
-  Engine& single(int index, CutEdges cut = {});
 
  private:
+  using Engines = std::vector<std::unique_ptr<Engine>>;
   struct ForEdges {
     std::unique_ptr<EdgeRoles> roles;
-    std::vector<std::unique_ptr<Engine>> engines;  // of the devices
-    std::vector<std::unique_ptr<Engine>> singles;
+    Engines engines, singles;  // of the devices and of the threads
+    Engines host;              // beside the engines of devices that compute in their own memory
   };
   ForEdges& for_edges(CutEdges cut) const;
-  EngineOptions options_of(std::size_t device) const;
-  EngineOptions options_of_single(std::size_t index) const;
+  EngineOptions options_of(const Worker& worker) const;
 
   EngineOptions options_;
   ChainModel model_;
-  std::vector<std::unique_ptr<Engine>> engines_;  // of the devices
-  std::vector<std::unique_ptr<Engine>> singles_;
-  mutable std::mutex mutex_;             // of what pieces that were cut have
+  Engines engines_;  // of the devices
+  mutable Engines singles_;
+  mutable std::mutex mutex_;             // of all that is made when it is asked for
   mutable std::array<ForEdges, 4> cut_;  // by left + 2 right; the first one is not used
 };
 

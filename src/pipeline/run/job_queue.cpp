@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "engine/batch.h"
-#include "model/scores/edge_source.h"
 #include "model/scores/host_projection.h"
+#include "pipeline/run/piece_setup.h"
 
 namespace semicrf {
 namespace {
@@ -77,15 +77,14 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
 bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   const std::size_t share = options_.window_budget / threads;
-  Analysis analysis = options_.analysis;
-  analysis.roles = engines_.roles(piece.cut);
-  const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
-  const std::unique_ptr<ScoreSource> computed =
-      with_edge_roles(make_piece_source(piece.scores, piece.bins), analysis.roles);
-  Engine& single = engines_.single(0, piece.cut);
-  const std::size_t bytes = whole_bytes(single, *computed, analysis) + piece.scores->cached_bytes;
+  const OpenSource open = [&] { return make_piece_source(piece.scores, piece.bins); };
+  const PieceSetup setup =
+      set_up_piece(engines_, {0, true}, options_.analysis, piece.cut, piece.bins.size(), open);
+  const std::size_t bytes =
+      whole_bytes(*setup.engine, *setup.source, setup.analysis) + piece.scores->cached_bytes;
   if (bytes > share) return false;
-  read_into(batch, piece, *source, false, plan_piece(single, *computed, analysis, bytes));
+  const PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.analysis, bytes);
+  read_into(batch, piece, *open(), false, plan);
   batch.bytes += bytes;
   batch.full =
       batch.bytes + share > options_.window_budget || batch.pieces.size() >= kBatchPerThread * threads;

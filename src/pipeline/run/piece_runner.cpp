@@ -12,9 +12,9 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "engine/options.h"
-#include "model/scores/edge_source.h"
 #include "pipeline/analyses/posteriors/certain_entropy.h"
 #include "pipeline/run/check_posteriors.h"
+#include "pipeline/run/piece_setup.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -25,10 +25,13 @@ constexpr std::size_t kPendingPerDevice = 4;  // jobs that wait for their turn
 // The posteriors of a short piece until it is its turn to be written.
 class KeptBlock {
  public:
-  explicit KeptBlock(const PosteriorBlock& block) : range_(block.range) {
+  explicit KeptBlock(const PosteriorBlock& block) : range_(block.range) { append(block); }
+  // The positions that follow.
+  void append(const PosteriorBlock& block) {
+    range_.end = block.range.end;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       const std::span<const double> values = block.*kPosteriorArrays[i];
-      arrays_[i].assign(values.begin(), values.end());
+      arrays_[i].insert(arrays_[i].end(), values.begin(), values.end());
     }
   }
   PosteriorBlock view() const {
@@ -47,24 +50,24 @@ class KeptBlock {
 class TimedSource : public ScoreSource {
  public:
   // `mutex` is held during reads.
-  TimedSource(ScoreSource& source, StopWatch& watch, std::mutex& mutex)
-      : source_(source), watch_(watch), mutex_(mutex) {}
-  std::int64_t length() const override { return source_.length(); }
-  std::size_t bytes_per_position() const override { return source_.bytes_per_position(); }
-  std::size_t score_bytes() const override { return source_.score_bytes(); }
-  int projection_threads() const override { return source_.projection_threads(); }
-  std::optional<ScoreWindow> in_place() const override { return source_.in_place(); }
+  TimedSource(std::unique_ptr<ScoreSource> source, StopWatch& watch, std::mutex& mutex)
+      : source_(std::move(source)), watch_(watch), mutex_(mutex) {}
+  std::int64_t length() const override { return source_->length(); }
+  std::size_t bytes_per_position() const override { return source_->bytes_per_position(); }
+  std::size_t score_bytes() const override { return source_->score_bytes(); }
+  int projection_threads() const override { return source_->projection_threads(); }
+  std::optional<ScoreWindow> in_place() const override { return source_->in_place(); }
   void assume_checked(std::int64_t begin, std::int64_t end) override {
     const std::lock_guard lock(mutex_);
-    source_.assume_checked(begin, end);
+    source_->assume_checked(begin, end);
   }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     const std::lock_guard lock(mutex_);
-    return timed(watch_, [&] { return source_.read(begin, end, buffers); });
+    return timed(watch_, [&] { return source_->read(begin, end, buffers); });
   }
 
  private:
-  ScoreSource& source_;
+  std::unique_ptr<ScoreSource> source_;
   StopWatch& watch_;
   std::mutex& mutex_;
 };
@@ -137,20 +140,20 @@ void PieceRunner::work(Engine& engine) {
 }
 
 void PieceRunner::compute(Engine& engine, Job& job) {
-  if (job.piece) compute_long(engines_.for_edges(engine, job.piece->cut), *job.piece, job.number);
+  if (job.piece) compute_long(engine, *job.piece, job.number);
   if (!job.batch.pieces.empty()) compute_batch(engine, job.batch, job.number);
 }
 
 void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t number) {
-  Analysis analysis = options_.analysis;
-  analysis.roles = engines_.roles(piece.cut);
-  const std::unique_ptr<ScoreSource> source =
-      with_edge_roles(make_piece_source(piece.scores, piece.bins), analysis.roles);
+  const PieceSetup setup = set_up_piece(
+      engines_, engines_.worker_of(engine), options_.analysis, piece.cut, piece.bins.size(), [&] {
+        return std::make_unique<TimedSource>(make_piece_source(piece.scores, piece.bins), report_.read,
+                                             shared_);
+      });
   const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.devices());
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
-  PiecePlan plan = plan_piece(engine, *source, analysis, share - kept);
+  PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.analysis, share - kept);
   plan.threads = engines_.threads_per_device();
-  TimedSource clocked(*source, report_.read, shared_);
   Finished finished;
   finished.piece = piece;
   const BlockSink sink = [&](const PieceResult& so_far, const PosteriorBlock& block) {
@@ -162,8 +165,8 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
       outputs_.add_block(block);
     });
   };
-  finished.result = analyse_piece(engine, clocked, analysis, plan, identity_of(piece), sink,
-                                  [&](std::int64_t positions) { advance(positions); });
+  finished.result = analyse_piece(*setup.engine, *setup.source, setup.analysis, plan, identity_of(piece),
+                                  sink, [&](std::int64_t positions) { advance(positions); });
   piece.scores->prefetch.reset();  // of this engine, so by this thread
   // A path waits for its turn in its spool, so that the device can go on.
   std::vector<Finished> rest;
@@ -196,17 +199,18 @@ void PieceRunner::compute_batch(Engine& engine, Batch& batch, std::int64_t numbe
 void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::vector<Finished>& finished) {
   parallel_for(engines_.threads(), batch.pieces.size(), [&](std::size_t i, int thread) {
     const ShortPiece& piece = *batch.pieces[i];
-    const CutEdges cut = piece.piece.cut;
-    Engine& own = batch.pieces.size() == 1 ? engines_.for_edges(engine, cut) : engines_.single(thread, cut);
-    Analysis analysis = options_.analysis;
-    analysis.roles = engines_.roles(cut);
-    const std::unique_ptr<ScoreSource> source = with_edge_roles(
-        std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels), analysis.roles);
+    const EnginePool::Worker worker = batch.pieces.size() == 1
+                                          ? engines_.worker_of(engine)
+                                          : EnginePool::Worker{static_cast<std::size_t>(thread), true};
+    const PieceSetup setup = set_up_piece(
+        engines_, worker, options_.analysis, piece.piece.cut, piece.piece.bins.size(),
+        [&] { return std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels); });
     const BlockSink keep = [&](const PieceResult&, const PosteriorBlock& block) {
+      if (finished[i].block) return finished[i].block->append(block);
       finished[i].block.emplace(block);
     };
-    finished[i].result =
-        analyse_piece(own, *source, analysis, piece.plan, identity_of(piece.piece), keep, {});
+    finished[i].result = analyse_piece(*setup.engine, *setup.source, setup.analysis, piece.plan,
+                                       identity_of(piece.piece), keep, {});
   });
 }
 

@@ -12,12 +12,12 @@
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
-#include "model/scores/edge_source.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/piece_setup.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
 
@@ -152,9 +152,10 @@ ReadOptions PreparedRun::read_options() const {
   return read;
 }
 
-// Calls visit(LongestPiece) for every sequence that is decoded.
+// Calls visit(LongestPiece) for every sequence that is decoded; `shorter`: also for the longest of its pieces
+// that is too short for windows of their own at its cut edges, where the longest one has them.
 template <class Visit>
-void PreparedRun::for_each_sequence(Visit visit) const {
+void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
   for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
     const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
     if (pieces.empty()) continue;
@@ -164,11 +165,22 @@ void PreparedRun::for_each_sequence(Visit visit) const {
       const CutEdges own = inputs_.cut_edges(i, pieces, number);
       cut = {cut.left || own.left, cut.right || own.right};
     }
-    Analysis analysis = analysis_;
-    analysis.roles = engines_.roles(cut);
-    const auto source = with_edge_roles(make_piece_source(scores, {0, longest(pieces)}), analysis.roles);
-    visit(LongestPiece{inputs_.sequences()[i], pieces, *source, engines_.for_edges(engines_.first(), cut),
-                       analysis, scores->cached_bytes});
+    const auto visit_length = [&](std::int64_t length) {
+      const PieceSetup setup = set_up_piece(engines_, {}, analysis_, cut, length, [&] {
+        return make_piece_source(scores, {0, length});
+      });
+      visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.analysis,
+                         scores->cached_bytes});
+    };
+    visit_length(longest(pieces));
+    const auto has_edge_windows = [&](std::int64_t length) {
+      return analysis_.knows_edge_windows() && edge_lengths(engines_.first(), cut, length).any();
+    };
+    if (!shorter || !has_edge_windows(longest(pieces))) continue;
+    std::int64_t rest = 0;
+    for (const BinRange& piece : pieces)
+      if (!has_edge_windows(piece.size())) rest = std::max(rest, piece.size());
+    if (rest > 0) visit_length(rest);
   }
 }
 
@@ -177,11 +189,13 @@ void PreparedRun::settle_memory() {
   if (engines_.first().own_memory()) wish.modest = kDefaultDeviceWindowMemory;
   window_budget_ = wish.modest;
   if (!options_.max_memory)
-    for_each_sequence([&](const LongestPiece& piece) {
-      const WindowWish here = window_wish(piece.engine, piece.source, piece.analysis);
-      wish.comfortable = std::max(wish.comfortable, piece.kept + here.comfortable);
-      wish.ample = std::max(wish.ample, piece.kept + here.ample);
-    });
+    for_each_sequence(
+        [&](const LongestPiece& piece) {
+          const WindowWish here = window_wish(piece.engine, piece.source, piece.analysis);
+          wish.comfortable = std::max(wish.comfortable, piece.kept + here.comfortable);
+          wish.ample = std::max(wish.ample, piece.kept + here.ample);
+        },
+        true);
   std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
   if (analysis_.best_paths)
     fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
@@ -202,9 +216,11 @@ void PreparedRun::settle_memory() {
 // MemoryError when a window does not fit.
 void PreparedRun::plan_pieces(std::size_t devices) const {
   const std::size_t share = window_budget_ / devices;
-  for_each_sequence([&](const LongestPiece& piece) {
-    plan_piece(piece.engine, piece.source, piece.analysis, share - std::min(piece.kept, share));
-  });
+  for_each_sequence(
+      [&](const LongestPiece& piece) {
+        plan_piece(piece.engine, piece.source, piece.analysis, share - std::min(piece.kept, share));
+      },
+      true);
 }
 
 bool PreparedRun::fits_windows(std::size_t budget) {
@@ -221,25 +237,27 @@ bool PreparedRun::fits_windows(std::size_t budget) {
 std::size_t PreparedRun::forecast_peak() const {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   std::size_t most = 0;
-  for_each_sequence([&](const LongestPiece& piece) {
-    const Engine& engine = piece.engine;
-    const std::int64_t length = piece.source.length();
-    const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
-                                      window_budget_ - std::min(piece.kept, window_budget_));
-    std::size_t window = 0;
-    for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
-                             &plan.intervals, &plan.draws, &plan.claims, &plan.constraints})
-      if (*pass) window = std::max(window, (*pass)->usual_bytes);
-    // The threads keep the workspaces of the first pass.
-    if (plan.viterbi && plan.posteriors) {
-      const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
-      window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
-    }
-    // Short pieces are computed side by side, one on each thread (job_queue.cpp).
-    const bool is_short = length / 4 < engine.grid(length).chunk;
-    if (is_short) window *= std::min(threads, piece.pieces.size());
-    most = std::max(most, piece.kept + window);
-  });
+  for_each_sequence(
+      [&](const LongestPiece& piece) {
+        const Engine& engine = piece.engine;
+        const std::int64_t length = piece.source.length();
+        const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
+                                          window_budget_ - std::min(piece.kept, window_budget_));
+        std::size_t window = 0;
+        for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
+                                 &plan.intervals, &plan.draws, &plan.claims, &plan.constraints})
+          if (*pass) window = std::max(window, (*pass)->usual_bytes);
+        // The threads keep the workspaces of the first pass.
+        if (plan.viterbi && plan.posteriors) {
+          const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
+          window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
+        }
+        // Short pieces are computed side by side, one on each thread (job_queue.cpp).
+        const bool is_short = length / 4 < engine.grid(length).chunk;
+        if (is_short) window *= std::min(threads, piece.pieces.size());
+        most = std::max(most, piece.kept + window);
+      },
+      true);
   const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
   const std::size_t printers = analysis_.posteriors && threads > 1 ? threads : 0;
   const std::size_t posteriors = analysis_.posteriors && !analysis_.viterbi ? kPosteriorMemory : 0;

@@ -66,7 +66,7 @@ class PreparedRun {
     std::size_t kept;  // bytes of rows
   };
   template <class Visit>
-  void for_each_sequence(Visit visit) const;
+  void for_each_sequence(Visit visit, bool shorter = false) const;
 
   StageTimes times_{"run"};                               // begins before all that follows
   std::int64_t program_bytes_ = resident_bytes().mapped;  // of the program's own file

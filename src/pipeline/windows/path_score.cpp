@@ -45,9 +45,21 @@ inline void PathScore::add_content_to(Cell& cell, const CentredScores& scores, s
 }
 
 inline double PathScore::chain_score(const Segment& segment, int right_label) const {
-  double score = model_->duration_score(segment.end - segment.begin, segment.label);
+  double score = roles_ != nullptr ? roles_->duration_score(segment, length_)
+                                   : model_->duration_score(segment.end - segment.begin, segment.label);
   if (right_label >= 0) score += model_->transition_at(segment.label, right_label);
   return score;
+}
+
+// No head scores what a cut hides.
+inline double PathScore::start_score(const CentredScores& scores, std::int64_t position, int label) const {
+  if (position > 0 || roles_ == nullptr || !roles_->cut().left) return scores.start(position, label);
+  return model_->start_scores.empty() ? 0 : model_->start_scores[static_cast<std::size_t>(label)];
+}
+
+inline double PathScore::end_score(const CentredScores& scores, std::int64_t position, int label) const {
+  if (position + 1 < length_ || roles_ == nullptr || !roles_->cut().right) return scores.end(position, label);
+  return model_->end_scores.empty() ? 0 : model_->end_scores[static_cast<std::size_t>(label)];
 }
 
 void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
@@ -60,11 +72,11 @@ void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::
 }
 
 void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
-  cell_at(position).content += CentredScores(*model_, scores).end(position, label);
+  cell_at(position).content += end_score(CentredScores(*model_, scores), position, label);
 }
 
 void PathScore::add_start(const ScoreWindow& scores, std::int64_t position, int label) {
-  cell_at(position).content += CentredScores(*model_, scores).start(position, label);
+  cell_at(position).content += start_score(CentredScores(*model_, scores), position, label);
 }
 
 void PathScore::add_segment(const Segment& segment) {
@@ -83,10 +95,10 @@ void PathScore::add_part(Cell& into, const ScoreWindow& scores, std::span<const 
                                           [&](const Segment& segment) { return segment.begin >= end; });
   if (first != reversed.begin()) right_label = (first - 1)->label;
   for (auto at = first; at != reversed.end() && at->end > begin; ++at) {
-    if (at->end <= end) cell.content += centred.end(at->end - 1, at->label);
+    if (at->end <= end) cell.content += end_score(centred, at->end - 1, at->label);
     add_content_to(cell, centred, std::max(begin, at->begin), std::min(end, at->end), at->label);
     if (at->begin >= begin) {
-      cell.content += centred.start(at->begin, at->label);
+      cell.content += start_score(centred, at->begin, at->label);
       cell.sum.add(cell.content + chain_score(*at, right_label));
       cell.content = 0;
     }
@@ -145,7 +157,7 @@ void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment>
 
 double PathScore::finish() {
   close_cell();
-  if (model_->initial == InitialTerm::kUniform) {
+  if (model_->initial == InitialTerm::kUniform && (roles_ == nullptr || !roles_->cut().left)) {
     double best = kNegativeInfinity;
     for (int from = 0; from < model_->num_labels; ++from)
       best = std::max(best, model_->transition_at(from, right_label_));

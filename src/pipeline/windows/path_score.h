@@ -10,6 +10,7 @@
 #include "core/score_window.h"
 #include "core/segment.h"
 #include "model/scores/centred_scores.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 
@@ -25,7 +26,9 @@ class PathScore {
     CompensatedSum sum;
   };
 
-  PathScore(const ChainModel& model, std::int64_t length) : model_(&model), length_(length) {}
+  // `roles`: null, or of a piece that was cut, whose paths and scores are in the labels of the model.
+  PathScore(const ChainModel& model, std::int64_t length, const EdgeRoles* roles = nullptr)
+      : model_(&model), roles_(roles), length_(length) {}
 
   // Content (centred emissions) of positions [begin, end) of one segment; `scores` covers them. Calls are
   // contiguous, right to left.
@@ -53,12 +56,15 @@ class PathScore {
   static void add_content_to(Cell& cell, const CentredScores& scores, std::int64_t begin, std::int64_t end,
                              int label);
   double chain_score(const Segment& segment, int right_label) const;
+  double start_score(const CentredScores& scores, std::int64_t position, int label) const;
+  double end_score(const CentredScores& scores, std::int64_t position, int label) const;
   void add_part(Cell& into, const ScoreWindow& scores, std::span<const Segment> reversed, int right_label,
                 std::int64_t begin, std::int64_t end) const;
   Cell& cell_at(std::int64_t position);
   void close_cell();
 
   const ChainModel* model_;
+  const EdgeRoles* roles_;
   std::int64_t length_;
   Cell cell_;             // the leftmost so far
   CompensatedSum sum_;    // of the cells right of it

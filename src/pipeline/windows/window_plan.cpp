@@ -86,7 +86,11 @@ WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool coun
 }
 
 PositionRange WindowPlan::range(std::int64_t n) const {
-  return {n * window, std::min(length, n * window + window)};
+  const std::int64_t before = edges.left > 0 ? 1 : 0, inner_end = length - edges.right;
+  if (n < before) return {0, edges.left};
+  if (n - before >= inner_count()) return {inner_end, length};
+  const std::int64_t begin = edges.left + (n - before) * window;
+  return {begin, std::min(inner_end, begin + window)};
 }
 
 PositionRange WindowPlan::read_range(std::int64_t n) const {
@@ -117,14 +121,20 @@ std::int64_t enough_positions(const ChunkGrid& grid) {
   return std::max(kEnoughPositions, kEnoughChunks * std::min(grid.chunk, kLongestChunk));
 }
 
+std::size_t edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs) {
+  return window_bytes(needs, positions, 2 * grid.warmup);
+}
+
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
-                        std::size_t budget) {
+                        std::size_t budget, EdgeLengths edges, std::size_t edge_bytes) {
   WindowPlan plan;
   plan.length = length;
-  plan.window = length;
+  plan.edges = edges;
+  const std::int64_t inner = plan.inner_length();
+  plan.window = inner;
   plan.budget = budget;
   const auto taken_by = [&](std::int64_t positions, std::int64_t halos) {
-    return Taken{window_bytes(needs, positions, halos),
+    return Taken{std::max(edge_bytes, window_bytes(needs, positions, halos)),
                  needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0,
                  usual_window_bytes(needs, positions, halos)};
   };
@@ -136,29 +146,33 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   const auto fits_in = [&](const Taken& taken) {
     return taken.host <= budget && taken.device <= needs.device_budget;
   };
-  const Taken whole = taken_by(length, 0);
+  const auto set_halos = [&] {
+    plan.left_halo = grid.warmup;
+    plan.right_halo = needs.reads_right_halo ? grid.warmup : 0;
+  };
+  if (edges.any()) set_halos();
+  const Taken whole = taken_by(inner, plan.left_halo + plan.right_halo);
   take(whole);
   const std::int64_t enough = needs.enough_positions == 0 ? length : needs.enough_positions;
-  if (fits_in(whole) && length <= enough) return plan;
+  if (fits_in(whole) && inner <= enough) return plan;
 
-  plan.left_halo = grid.warmup;
-  plan.right_halo = needs.reads_right_halo ? grid.warmup : 0;
+  set_halos();
   const std::int64_t halos = plan.left_halo + plan.right_halo;
   const auto of_chunks = [&](std::int64_t chunks) { return taken_by(chunks * grid.chunk, halos); };
-  const bool can_cut = grid.chunk < length;
+  const bool can_cut = grid.chunk < inner;
   if (!can_cut && fits_in(whole)) return plan;
   const Taken smallest = can_cut ? of_chunks(1) : whole;
   if (!fits_in(smallest))
     refuse(needs, {std::min(whole.host, smallest.host), std::min(whole.device, smallest.device)}, budget);
   std::int64_t fits = 1;
-  std::int64_t too_many = (std::min(length, enough) + grid.chunk - 1) / grid.chunk + 1;
+  std::int64_t too_many = (std::min(inner, enough) + grid.chunk - 1) / grid.chunk + 1;
   while (too_many - fits > 1) {
     const std::int64_t middle = fits + (too_many - fits) / 2;
     (fits_in(of_chunks(middle)) ? fits : too_many) = middle;
   }
   const auto edges_of = [&](std::int64_t chunks) {
     const std::int64_t window = chunks * grid.chunk;
-    return static_cast<std::size_t>((length - 1) / window) * needs.edge_bytes;
+    return static_cast<std::size_t>((inner - 1) / window) * needs.edge_bytes;
   };
   // Edges may make windows a quarter smaller.
   for (std::int64_t chunks = fits; needs.edge_bytes > 0 && !plan.joined && 4 * chunks >= 3 * fits; --chunks) {

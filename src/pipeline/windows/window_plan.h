@@ -13,6 +13,13 @@
 
 namespace semicrf {
 
+// Positions of the windows of their own at the cut edges of a sequence; 0: there is none.
+struct EdgeLengths {
+  std::int64_t left = 0, right = 0;
+
+  bool any() const { return left > 0 || right > 0; }
+};
+
 // What one window costs. Everything is in bytes of anonymous memory; mapped files do not count.
 struct WindowNeeds {
   std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
@@ -41,9 +48,11 @@ void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNe
 // forward messages alone.
 WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool counts = false);
 
-// Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
+// Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks; at cut edges
+// windows of their own may stand before and after them.
 struct WindowPlan {
   std::int64_t length = 0;       // T
+  EdgeLengths edges;             // windows of their own
   std::int64_t window = 0;       // positions per window; `length` when the sequence fits as a whole
   std::int64_t left_halo = 0;    // positions read before a window
   std::int64_t right_halo = 0;   // positions read after a window
@@ -53,7 +62,9 @@ struct WindowPlan {
   std::size_t device_bytes = 0;  // of the engine's own memory
   std::size_t usual_bytes = 0;   // of one window as a rule
 
-  std::int64_t count() const { return (length + window - 1) / window; }
+  std::int64_t inner_length() const { return length - edges.left - edges.right; }
+  std::int64_t inner_count() const { return (inner_length() + window - 1) / window; }
+  std::int64_t count() const { return inner_count() + (edges.left > 0 ? 1 : 0) + (edges.right > 0 ? 1 : 0); }
   PositionRange range(std::int64_t n) const;       // positions of window n
   PositionRange read_range(std::int64_t n) const;  // with its halos, as far as they exist
 };
@@ -70,9 +81,13 @@ std::size_t ample_window_bytes(std::int64_t length, const ChunkGrid& grid, const
 std::int64_t enough_positions(const ChunkGrid& grid);
 
 // The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
-// one chunk does. `length` >= 1.
+// one chunk does. `length` >= 1. `edges`: of it, in windows of their own, of which each takes `edge_bytes` at
+// most.
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
-                        std::size_t budget);
+                        std::size_t budget, EdgeLengths edges = {}, std::size_t edge_bytes = 0);
+
+// Bytes of a window of its own at the edge of a sequence, with what is read beyond it.
+std::size_t edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs);
 
 // "3 windows of 1,048,576 positions, 181.4 MiB each", for --dry-run and logs.
 std::string describe(const WindowPlan& plan);

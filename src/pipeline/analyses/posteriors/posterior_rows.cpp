@@ -39,9 +39,9 @@ std::size_t stored_bytes(Precision precision) {
 }
 
 // Which arrays of all labels an engine fills.
-bool computes_labels(const PosteriorSelection& selection) {
-  return selection.labels || selection.path != nullptr || selection.needs_sums() ||
-         selection.roles != nullptr;
+// Those of roles are wanted for the entropies of labels, which engines have with the roles apart.
+bool computes_labels(const PosteriorSelection& selection, const EdgeRoles* roles) {
+  return selection.labels || selection.path != nullptr || selection.needs_sums() || roles != nullptr;
 }
 bool computes_starts(const PosteriorSelection& selection) {
   return selection.starts || selection.has_edges() || selection.needs_sums();
@@ -53,10 +53,7 @@ bool computes_ends(const PosteriorSelection& selection) {
 }  // namespace
 
 PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
-    : selection_(selection),
-      engine_labels_(static_cast<std::size_t>(num_labels)),
-      num_labels_(engine_labels_ / static_cast<std::size_t>(selection.roles ? selection.roles->count() : 1)),
-      precision_(precision) {}
+    : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
 
 // Values along the path.
 std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
@@ -65,7 +62,7 @@ std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selecti
 }
 
 std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
-  const auto rows = static_cast<std::size_t>(computes_labels(selection)) +
+  const auto rows = static_cast<std::size_t>(computes_labels(selection, selection.roles)) +
                     static_cast<std::size_t>(computes_starts(selection)) +
                     static_cast<std::size_t>(computes_ends(selection));
   return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection)) +
@@ -84,7 +81,7 @@ void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   const bool path = selection_.path != nullptr;
   const bool edges = selection_.has_edges();
   boundary_.resize(n);
-  labels_.resize(computes_labels(selection_) ? n * num_labels : 0);
+  labels_.resize(computes_labels(selection_, roles_) ? n * num_labels : 0);
   starts_.resize(computes_starts(selection_) ? n * num_labels : 0);
   ends_.resize(computes_ends(selection_) ? n * num_labels : 0);
   path_label_.resize(path ? n : 0);
@@ -94,8 +91,9 @@ void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   path_next_end_.resize(path_next_start_.size());
 }
 
-PosteriorArrays PosteriorRows::prepare(PositionRange range) {
-  resize(range, engine_labels_);
+PosteriorArrays PosteriorRows::prepare(PositionRange range, const EdgeRoles* roles) {
+  roles_ = roles;
+  resize(range, num_labels_ * static_cast<std::size_t>(roles != nullptr ? roles->count() : 1));
   const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
   return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
 }
@@ -168,8 +166,8 @@ PosteriorBlock PosteriorRows::computed() const {
 }
 
 void PosteriorRows::fold() {
-  if (selection_.roles == nullptr) return;
-  for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) selection_.roles->fold_rows(*rows);
+  if (roles_ == nullptr) return;
+  for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) roles_->fold_rows(*rows);
   if (num_labels_ == 1) std::ranges::fill(labels_, 1.0);
 }
 

@@ -14,16 +14,17 @@ namespace semicrf {
 // Arrays that hold the selected posteriors of one window at a time; memory is reused.
 class PosteriorRows {
  public:
-  // `num_labels`: of the engine.
+  // `num_labels`: of what is released.
   PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision);
 
-  // Bytes per position of the arrays.
+  // Bytes per position of the arrays. `num_labels`: of the engine.
   static std::size_t bytes_per_position(const PosteriorSelection& selection, int num_labels);
   // Of these, what is there only while windows are written to a spool and read again.
   static std::size_t packed_bytes_per_position(const PosteriorSelection& selection, int num_labels);
 
-  // Makes room for the positions of `range` and says where an engine shall write.
-  PosteriorArrays prepare(PositionRange range);
+  // Makes room for the positions of `range` and says where an engine shall write. `roles`: of its labels, or
+  // null.
+  PosteriorArrays prepare(PositionRange range, const EdgeRoles* roles = nullptr);
   // After the engine: labels that positions cannot have get 0.
   void clear_impossible(const ChainModel& model, const ScoreWindow& scores);
   // Then: picks the path's values out and rounds everything to the precision. `first_segment` is
@@ -32,7 +33,7 @@ class PosteriorRows {
   PosteriorBlock block() const;
   // Between clear_impossible() and fold(): labels, starts and ends, for the sums.
   PosteriorBlock computed() const;
-  // Before finish(), of a piece that was cut: adds up the roles of each label.
+  // Before finish(): adds up the roles of each label, where the engine's have roles.
   void fold();
   // Between the two: the sum over some of the positions of the entropy of P(label|t), nats.
   double label_entropy(PositionRange range) const;
@@ -49,8 +50,8 @@ class PosteriorRows {
   std::vector<std::vector<double>*> released();
 
   PosteriorSelection selection_;
-  std::size_t engine_labels_;
-  std::size_t num_labels_;  // of what is released
+  std::size_t num_labels_;            // of what is released
+  const EdgeRoles* roles_ = nullptr;  // of the labels at hand, before fold()
   Precision precision_;
   PositionRange range_;
   std::vector<double> boundary_, labels_, starts_, ends_;

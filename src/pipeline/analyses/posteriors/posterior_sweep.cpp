@@ -37,6 +37,10 @@ void fold_sums(const EdgeRoles& roles, std::int64_t length, std::span<const doub
     roles.fold_rows(*rows);
 }
 
+int base_labels(const Engine& engine, const PosteriorSelection& selection) {
+  return engine.model().num_labels / (selection.roles != nullptr ? selection.roles->count() : 1);
+}
+
 class Sweep {
  public:
   Sweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PosteriorSelection& selection,
@@ -44,8 +48,8 @@ class Sweep {
       : engine_(engine),
         plan_(plan),
         selection_(selection),
-        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
-        rows_(selection, engine.model().num_labels, engine.precision()),
+        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress, selection.edges),
+        rows_(selection, base_labels(engine, selection), engine.precision()),
         spool_(kSpoolMemory, "") {
     if (selection.needs_sums())
       sums_.emplace(engine.model(), engine.precision(), selection.scored, selection.roles, selection.threads);
@@ -69,28 +73,31 @@ class Sweep {
  private:
   // What is kept of a window after its outputs are spooled.
   struct Window {
-    BoundaryState left_backward;  // what the outputs were computed with
+    BoundaryState left_backward;  // what the outputs were computed with, in the labels of the model
     BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
     std::vector<ChunkReport> chunks;
     std::int64_t first_segment = 0;  // of the path
   };
 
   Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
+  const EdgeRoles* roles(std::int64_t n) const {
+    return selection_.roles != nullptr ? selection_.roles : loop_.roles(n);
+  }
 
   // Computes window n from its true left state; `right` is null at the end and while it is not known. What it
   // adds to `sums`, if that is not null, stays there.
   PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
                           PosteriorSumming* sums) {
     const PositionRange range = plan_.range(n);
-    PosteriorArrays arrays = rows_.prepare(range);
+    PosteriorArrays arrays = rows_.prepare(range, roles(n));
     if (sums != nullptr) arrays.counts = &sums->counts();
-    PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, arrays);
-    rows_.clear_impossible(engine_.model(), scores);
+    PosteriorWindow result = loop_.engine(n).posteriors(scores, range, loop_.left(n), right, arrays);
+    rows_.clear_impossible(loop_.engine(n).model(), scores);
     if (sums != nullptr) add_up(*sums, scores);
-    if (selection_.roles != nullptr) fold(range, result.chunks);
+    if (roles(n) != nullptr) fold(n, result.chunks);
     rows_.finish(window(n).first_segment);
     if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
-    window(n).left_backward = std::move(result.left_backward);
+    window(n).left_backward = loop_.out_of(n, std::move(result.left_backward), Direction::kBackward);
     window(n).chunks = std::move(result.chunks);
     return result;
   }
@@ -106,9 +113,10 @@ class Sweep {
   }
 
   // Engines have the entropy of the chain's labels.
-  void fold(PositionRange range, std::vector<ChunkReport>& chunks) {
+  void fold(std::int64_t n, std::vector<ChunkReport>& chunks) {
     rows_.fold();
-    const std::int64_t step = engine_.grid(plan_.length).chunk;
+    const PositionRange range = plan_.range(n);
+    const std::int64_t step = loop_.engine(n).grid(plan_.length).chunk;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       const std::int64_t begin = range.begin + static_cast<std::int64_t>(i) * step;
       chunks[i].label_entropy = rows_.label_entropy({begin, std::min(begin + step, range.end)});
@@ -140,12 +148,13 @@ class Sweep {
   // From the sequence's real end leftwards: a window stands when the state it was computed with agrees with
   // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
   bool prove_backward() {
-    const double tolerance = engine_.grid(plan_.length).tolerance;
-    const std::vector<int> twins = edge_twins(engine_.model(), Direction::kBackward);
     bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
-      const BoundaryState& truth = window(n + 1).left_backward;
-      if (agreement(truth, window(n).right_warmed, tolerance, engine_.precision(), twins)) continue;
+      const Engine& engine = loop_.engine(n);
+      const BoundaryState truth = loop_.into(n, window(n + 1).left_backward, Direction::kBackward);
+      if (agreement(truth, window(n).right_warmed, engine.grid(plan_.length).tolerance, engine.precision(),
+                    edge_twins(engine.model(), Direction::kBackward)))
+        continue;
       all = false;
       compute(n, loop_.read(n), &truth, nullptr);
       window(n).chunks.back().repaired = true;
@@ -163,7 +172,7 @@ class Sweep {
     for (std::int64_t n = 0; n <= loop_.last(); ++n) {
       const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;
       const ScoreWindow scores = loop_.read(n);
-      PosteriorArrays arrays = rows_.prepare(plan_.range(n));
+      PosteriorArrays arrays = rows_.prepare(plan_.range(n), roles(n));
       arrays.counts = &sums_->counts();
       engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
       rows_.clear_impossible(engine_.model(), scores);

@@ -45,6 +45,8 @@ struct PosteriorSelection {
   // Of a piece that was cut: the engine has its chain. Posteriors and counts are those of its base's labels;
   // an observer gets the chain's. Null: the engine's labels are those of the model.
   const EdgeRoles* roles = nullptr;
+  // Null, or with the windows of their own that the plan has; without roles and sums.
+  const EdgeWindows* edges = nullptr;
 
   bool needs_sums() const { return sums || counts; }
   bool has_edges() const { return path != nullptr && path_edges; }

@@ -21,20 +21,20 @@ namespace {
 class Decoder {
  public:
   Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress,
-          int threads, PathScoring scoring)
+          int threads, PathScoring scoring, const EdgeWindows* edges)
       : engine_(engine),
         source_(source),
         plan_(plan),
         threads_(threads),
         rescores_(scoring == PathScoring::kRescore),
         edge_(joining_edge(engine.model().max_duration)),
-        joins_(plan.count() > 1 &&
+        joins_(plan.inner_count() > 1 &&
                (engine.own_memory() == nullptr
                     ? plan.joined
                     : engine.own_memory()->joins_windows(
                           {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()}))),
-        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
-        score_(engine.model(), plan.length),
+        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress, edges, Semiring::kMax),
+        score_(engine.model(), plan.length, edges != nullptr ? edges->roles : nullptr),
         unscored_end_(plan.length) {}
 
   ViterbiResult run() {
@@ -50,7 +50,19 @@ class Decoder {
     ViterbiWindow window;
   };
   Computed compute(std::int64_t n, const ScoreWindow& scores, bool keep_messages) {
-    return {scores, engine_.viterbi(scores, plan_.range(n), loop_.left(n), keep_messages)};
+    return {scores, loop_.engine(n).viterbi(scores, plan_.range(n), loop_.left(n), keep_messages)};
+  }
+  // Whether the path through window n is followed before it is known in which state the true one enters it.
+  bool joins(std::int64_t n) const { return joins_ && n < loop_.last() && loop_.roles(n) == nullptr; }
+  // Whether the messages of window n are kept although it is not the last one: the only one between those at
+  // the edges.
+  bool keeps(std::int64_t n) const {
+    return n < loop_.last() && n == loop_.first_inner() && n == loop_.last_inner();
+  }
+  std::size_t joined_index(std::int64_t n) const { return static_cast<std::size_t>(n - loop_.first_inner()); }
+  // The scores of a window for its share of the path's score, in the labels of the model.
+  ScoreWindow scores_of_path(std::int64_t n, const ScoreWindow& scores) {
+    return rescores_ && loop_.roles(n) != nullptr ? loop_.read_plain(n) : scores;
   }
 
   // Whether an engine has a device of its own to work on, and scores lie where two can read them.
@@ -62,17 +74,19 @@ class Decoder {
     loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
       const bool last = n == loop_.last();
       times_.end("scores");
-      ViterbiWindow window = compute(n, scores, last || joins_).window;
+      ViterbiWindow window = compute(n, scores, last || joins(n) || keeps(n)).window;
       times_.end("sweeps");
       scores_ = scores;
       result_.add(window.chunks);
-      if (joins_ && !last) follow_ahead(n, window);
+      if (joins(n)) follow_ahead(n, window);
       times_.end("paths of windows");
+      if (keeps(n)) kept_ = {scores, std::move(window)};
       if (last) {
         messages_ = std::move(window.messages);
         result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
       }
-      return std::move(window.right);
+      if (n == 0 && loop_.roles(0) != nullptr) first_right_ = window.right;
+      return keeps(n) ? kept_->window.right : std::move(window.right);
     });
   }
 
@@ -99,13 +113,13 @@ class Decoder {
   }
   // Whether the path through window n is known from where the true one enters it.
   bool joins_known_path(std::int64_t n) {
-    if (static_cast<std::size_t>(n) >= edges_.size()) return false;
+    if (!joins(n) || joined_index(n) >= edges_.size()) return false;
     TraceCursor cursor = cursor_;
     std::vector<Segment> reversed;
-    ViterbiMessages* const edge = edges_[static_cast<std::size_t>(n)].get();
+    ViterbiMessages* const edge = edges_[joined_index(n)].get();
     while (edge != nullptr && edge->trace(cursor, reversed)) {
     }
-    return known_.join(n, cursor_, reversed);
+    return known_.join(n - loop_.first_inner(), cursor_, reversed);
   }
 
   // Adds up a known part of the path beside the kernels of later windows; not at the right edge, where it may
@@ -140,6 +154,9 @@ class Decoder {
     } else if (n != loop_.last()) {
       take_next();
     }
+    const EdgeRoles* const roles = loop_.roles(n);
+    if (roles != nullptr && n != loop_.last()) cursor_ = with_roles(cursor_, *roles, first_right_);
+    scores_ = scores_of_path(n, scores_);
     std::span<const PathScore::Cell> known_cells;
     if (known) known_cells = known_cells_[static_cast<std::size_t>(n)];
     std::vector<Segment> reversed;
@@ -147,6 +164,10 @@ class Decoder {
     while (more) {
       reversed.clear();
       more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
+      if (roles != nullptr) {
+        for (Segment& segment : reversed) segment.label = roles->label_of(segment.label);
+        if (!more) cursor_.label = roles->label_of(cursor_.label);
+      }
       if (!more) begin_next(n);
       if (rescores_) score_stretch(plan_.range(n), reversed, known_cells);
       result_.segments.append_reversed(reversed);
@@ -161,6 +182,12 @@ class Decoder {
     if (n == 0) return;
     known_next_ = joins_known_path(n - 1);
     if (known_next_) return;
+    if (keeps(n - 1)) {
+      std::promise<Computed> kept;
+      kept.set_value(*std::exchange(kept_, std::nullopt));
+      next_ = kept.get_future();
+      return;
+    }
     const auto left = [this, n] { return compute(n - 1, loop_.read(n - 1), true); };
     next_ = works_beside() ? do_beside(left) : std::async(std::launch::deferred, left);
   }
@@ -227,6 +254,8 @@ class Decoder {
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   bool known_next_ = false;                    // the path through the window left of it is
   std::future<Computed> next_;                 // the window left of it
+  std::optional<Computed> kept_;               // see keeps()
+  BoundaryState first_right_;  // of the first window, in its labels, where it is at a cut edge
   TraceCursor cursor_;
   PathScore score_;
   std::vector<std::vector<PathScore::Cell>> known_cells_;  // of known paths, per window, right to left
@@ -266,8 +295,9 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
 }
 
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const ProgressCallback& progress, int threads, PathScoring scoring) {
-  return Decoder(engine, source, plan, progress, threads, scoring).run();
+                             const ProgressCallback& progress, int threads, PathScoring scoring,
+                             const EdgeWindows* edges) {
+  return Decoder(engine, source, plan, progress, threads, scoring, edges).run();
 }
 
 ViterbiResult known_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path,

@@ -26,10 +26,10 @@ enum class PathScoring { kNone, kRescore };
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 
 // Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
-// result. `threads`: for the path's score.
+// result. `threads`: for the path's score; `edges`: null, or with the windows of their own that `plan` has.
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const ProgressCallback& progress = {}, int threads = 1,
-                             PathScoring scoring = PathScoring::kRescore);
+                             PathScoring scoring = PathScoring::kRescore, const EdgeWindows* edges = nullptr);
 
 // What decode_viterbi() makes of the whole sequence `scores`, whose path is known.
 ViterbiResult known_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path,
