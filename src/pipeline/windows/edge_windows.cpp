@@ -20,8 +20,8 @@ double beyond_tail(const EdgeRoles& roles, int label) {
   return roles.survival(longest, label) - roles.base().duration_score(longest, label);
 }
 
-// Of the segments of a label that end at the boundary of a forward state: with their survival, less with
-// their durations.
+// The segments of a label that end at the boundary of a forward state, or begin at that of a backward one:
+// their mass with their survival, less that with their durations.
 double survival_beyond_duration(const BoundaryState& state, const EdgeRoles& roles, int label,
                                 Semiring semiring) {
   const ChainModel& base = roles.base();
@@ -74,8 +74,7 @@ EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length
   return fits && grid.warmup > engine.model().max_duration ? lengths : EdgeLengths{};
 }
 
-BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Direction direction,
-                         Semiring semiring) {
+BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring) {
   BoundaryState result = at_the_same_boundary(state);
   const auto twice = [](const std::vector<double>& entries) {
     std::vector<double> repeated;
@@ -90,7 +89,7 @@ BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Dir
     const std::size_t role = 2 * wide(c) + 1;
     if (!result.tail.empty() && result.tail[role] > kNegativeInfinity)
       result.tail[role] += beyond_tail(roles, c);
-    if (direction == Direction::kForward && result.message[role] > kNegativeInfinity)
+    if (result.message[role] > kNegativeInfinity)
       result.message[role] += survival_beyond_duration(state, roles, c, semiring);
   }
   normalise(result);
@@ -102,12 +101,14 @@ BoundaryState without_roles(const BoundaryState& state, const EdgeRoles& roles, 
   const auto labels = wide(roles.base().num_labels);
   // A first segment began, and a last one ends, further than K away: the ring has none.
   for (std::size_t i = 0; i < state.ring.size(); i += 2) result.ring.push_back(state.ring[i]);
-  const bool first = roles.cut().left;
-  for (std::size_t c = 0; c < labels; ++c) {
-    result.message.push_back(first ? add(semiring, state.message[2 * c], state.message[2 * c + 1])
-                                   : state.message[2 * c]);
-    if (!state.tail.empty()) result.tail.push_back(add(semiring, state.tail[2 * c], state.tail[2 * c + 1]));
-  }
+  const auto folded = [&](const std::vector<double>& entries) {
+    std::vector<double> sums;
+    for (std::size_t c = 0; c < labels && !entries.empty(); ++c)
+      sums.push_back(add(semiring, entries[2 * c], entries[2 * c + 1]));
+    return sums;
+  };
+  result.message = folded(state.message);
+  result.tail = folded(state.tail);
   normalise(result);
   return result;
 }

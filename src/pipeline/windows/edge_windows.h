@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/direction.h"
 #include "engine/engine.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
@@ -45,8 +44,7 @@ EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length
 
 // A state of the model's labels, at a boundary that lies further than K from the cut edge of `roles`, in the
 // labels of roles.chain(): forward into the last window, or backward into the first one.
-BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Direction direction,
-                         Semiring semiring);
+BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring);
 // The other way round: forward out of the first window, or backward out of the last one.
 BoundaryState without_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring);
 

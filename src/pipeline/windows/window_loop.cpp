@@ -56,13 +56,13 @@ const BoundaryState* WindowLoop::left(std::int64_t n) {
   if (n == 0) return nullptr;
   const BoundaryState& state = states_[static_cast<std::size_t>(n)];
   if (roles(n) == nullptr) return &state;
-  left_ = into(n, state, Direction::kForward);
+  left_ = into(n, state);
   return &left_;
 }
 
-BoundaryState WindowLoop::into(std::int64_t n, BoundaryState state, Direction direction) const {
+BoundaryState WindowLoop::into(std::int64_t n, BoundaryState state) const {
   const EdgeRoles* const own = roles(n);
-  return own != nullptr ? with_roles(state, *own, direction, semiring_) : state;
+  return own != nullptr ? with_roles(state, *own, semiring_) : state;
 }
 
 BoundaryState WindowLoop::out_of(std::int64_t n, BoundaryState state, Direction direction) const {

@@ -59,7 +59,7 @@ class WindowLoop {
 
   // A state in the labels of the model in those of window n, and the other way round: at the window's left
   // edge forward, at its right edge backward; out of a window at its other edge.
-  BoundaryState into(std::int64_t n, BoundaryState state, Direction direction) const;
+  BoundaryState into(std::int64_t n, BoundaryState state) const;
   BoundaryState out_of(std::int64_t n, BoundaryState state, Direction direction) const;
 
   // Calls visit(n, its scores), which returns the true state at the right edge of the window, from window 0

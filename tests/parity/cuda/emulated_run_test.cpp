@@ -2,6 +2,7 @@
 // the errors that they have one by one.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -12,11 +13,14 @@
 #include "pipeline/query/query_run.h"
 #include "pipeline/run/run.h"
 #include "support/catch.h"
+#include "support/cut_piece.h"
 #include "support/files/npy_fixture.h"
+#include "support/slow_build.h"
 #include "support/temp_folder.h"
 
 using namespace semicrf;
 using namespace semicrf::test;
+using namespace semicrf::testing;
 
 namespace {
 
@@ -338,5 +342,35 @@ TEST_CASE("what a device computes under constraints is what the cpu computes") {
     const auto expected = answers(folder, input, claims, EngineOptions::Backend::kCpu, constraints);
     const auto found = answers(folder, input, claims, EngineOptions::Backend::kCuda, constraints);
     for (std::size_t i = 0; i < expected.size(); ++i) check_same_words(found[i], expected[i]);
+  }
+}
+
+TEST_CASE("windows of their own at cut edges, computed on the host, fit to those of a device") {
+  std::uint64_t seed = 8500;
+  for (const CaseKind kind : {CaseKind::kTails, CaseKind::kEverything, CaseKind::kLongTail}) {
+    const ModelCase sample = make_case(kind, {of_long_test(40'000), 7, 2}, ++seed);
+    INFO(sample.description);
+    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+      EngineOptions device, host;
+      device.backend = EngineOptions::Backend::kCuda;
+      host.backend = EngineOptions::Backend::kCpu;
+      device.precision = host.precision = precision;
+      host.threads = 2;
+      const CutEdges cut{true, true};
+      const EdgeLengths lengths = edge_lengths(*make_engine(device, sample.model), cut, sample.length);
+      REQUIRE(lengths.any());
+      const CutPieceResult found = with_edge_windows(device, sample, cut, lengths);
+      const CutPieceResult expected = with_roles_everywhere(host, sample, cut);
+      REQUIRE(found.result.feasible() == expected.result.feasible());
+      if (!expected.result.feasible()) continue;
+      const double score = expected.result.viterbi->score.value();
+      CHECK(std::fabs(found.result.viterbi->score.value() - score) < 1e-9 * std::fabs(score));
+      REQUIRE(found.labels.size() == expected.labels.size());
+      double most = 0;
+      for (std::size_t i = 0; i < found.labels.size(); ++i)
+        most = std::max({most, std::fabs(found.labels[i] - expected.labels[i]),
+                         std::fabs(found.starts[i] - expected.starts[i])});
+      CHECK(most < (precision == Precision::kFloat ? 1e-4 : 1e-9));
+    }
   }
 }

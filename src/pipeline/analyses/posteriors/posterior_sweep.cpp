@@ -151,7 +151,7 @@ class Sweep {
     bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
       const Engine& engine = loop_.engine(n);
-      const BoundaryState truth = loop_.into(n, window(n + 1).left_backward, Direction::kBackward);
+      const BoundaryState truth = loop_.into(n, window(n + 1).left_backward);
       if (agreement(truth, window(n).right_warmed, engine.grid(plan_.length).tolerance, engine.precision(),
                     edge_twins(engine.model(), Direction::kBackward)))
         continue;

@@ -1,0 +1,101 @@
+// A cut piece computed with the roles of its labels everywhere, or in windows of their own at its edges.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/options.h"
+#include "model/scores/edge_source.h"
+#include "pipeline/analyses/piece_work.h"
+#include "pipeline/windows/edge_windows.h"
+#include "support/models/random_models.h"
+#include "support/models/windowed.h"
+
+namespace semicrf::testing {
+
+struct CutPieceResult {
+  PieceResult result;
+  std::vector<double> boundary, labels, starts, ends, path_label;
+};
+
+// The best path, the path by posteriors, and all posteriors.
+inline Analysis cut_piece_analysis() {
+  Analysis analysis;
+  analysis.viterbi = analysis.posteriors = analysis.label_posteriors = true;
+  analysis.start_posteriors = analysis.end_posteriors = analysis.path_edges = true;
+  return analysis;
+}
+
+inline CutPieceResult analyse_cut_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                                        const PiecePlan& plan, std::int64_t length) {
+  CutPieceResult found;
+  const auto append = [](std::span<const double> from, std::vector<double>& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  const BlockSink sink = [&](const PieceResult&, const PosteriorBlock& block) {
+    append(block.boundary, found.boundary);
+    append(block.labels, found.labels);
+    append(block.starts, found.starts);
+    append(block.ends, found.ends);
+    append(block.path_label, found.path_label);
+  };
+  found.result = analyse_piece(engine, source, analysis, plan, {"s", {}, length}, sink, {});
+  return found;
+}
+
+inline CutPieceResult with_roles_everywhere(const EngineOptions& options, const ModelCase& sample,
+                                            CutEdges cut) {
+  const EdgeRoles roles(sample.model, cut);
+  const auto engine = make_engine(options, roles.chain());
+  EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
+  Analysis analysis = cut_piece_analysis();
+  analysis.roles = &roles;
+  PiecePlan plan;
+  plan.viterbi = plan.posteriors = plan_in_windows(*engine, sample.length, 0);
+  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
+}
+
+// `chunks`: of the windows between those at the edges; 0: one window. `joined`: paths of theirs are followed
+// ahead.
+inline CutPieceResult with_edge_windows(const EngineOptions& options, const ModelCase& sample, CutEdges cut,
+                                        EdgeLengths lengths, std::int64_t chunks = 0, bool joined = false) {
+  const auto scores = [&] {
+    return std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels);
+  };
+  EngineOptions host = options;
+  if (host.backend == EngineOptions::Backend::kCuda) host.backend = EngineOptions::Backend::kCpu;
+  const auto engine = make_engine(options, sample.model);
+  const EdgeRoles left({sample.model}, {true, false}), right({sample.model}, {false, true}),
+      both(sample.model, cut);
+  std::vector<std::unique_ptr<Engine>> engines;
+  EdgeWindows edges;
+  edges.roles = &both;
+  const auto fill = [&](EdgeWindow& edge, std::int64_t positions, const EdgeRoles& roles) {
+    if (positions == 0) return;
+    engines.push_back(make_engine(host, roles.chain()));
+    edge.positions = positions;
+    edge.roles = &roles;
+    edge.engine = engines.back().get();
+    edge.scores = std::make_unique<EdgeSource>(scores(), roles);
+    edge.plain = scores();
+  };
+  fill(edges.left, lengths.left, left);
+  fill(edges.right, lengths.right, right);
+  Analysis analysis = cut_piece_analysis();
+  analysis.edges = &edges;
+  WindowPlan windows;
+  windows.length = sample.length;
+  windows.edges = lengths;
+  const ChunkGrid grid = engine->grid(sample.length);
+  windows.window = chunks == 0 ? windows.inner_length() : chunks * grid.chunk;
+  windows.left_halo = windows.right_halo = grid.warmup;
+  windows.joined = joined;
+  PiecePlan plan;
+  plan.viterbi = plan.posteriors = windows;
+  MemoryScoreSource source(sample.whole(), sample.model.num_labels);
+  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
+}
+
+}  // namespace semicrf::testing
