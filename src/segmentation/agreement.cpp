@@ -11,6 +11,7 @@
 #include "core/text/name_index.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
+#include "eval/label_pairing.h"
 
 namespace semicrf {
 namespace {
@@ -29,7 +30,7 @@ void check_common_label(const std::vector<Sample>& samples, const JointLabels& l
   throw InputError({samples[b].segmentation.path, "",
                     "has no label in common with " + samples[a].segmentation.path + ": it has " + names(b) +
                         ", the other " + names(a),
-                    "compare segmentations with the same labels"});
+                    "compare segmentations with the same labels; eval --match pairs labels of other names"});
 }
 
 // Walks along the segments of one chromosome in all samples.
@@ -197,6 +198,14 @@ double PairAgreement::agreeing() const {
   return sum;
 }
 
+std::optional<double> PairAgreement::adjusted_rand_index() const {
+  LabelOverlaps overlaps;
+  for (const auto& [labels, one] : bases)
+    overlaps[{static_cast<int>(labels.first), static_cast<int>(labels.second)}] =
+        static_cast<std::int64_t>(one);
+  return semicrf::adjusted_rand_index(overlaps);
+}
+
 Agreement compare_samples(const std::vector<Sample>& samples) {
   Agreement agreement;
   agreement.labels = join_labels(samples);
@@ -228,10 +237,11 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
 }
 
 std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agreement) {
-  std::string text = "a\tb\tcommon_bases\tagreeing_bases\tagreement\n";
+  std::string text = "a\tb\tcommon_bases\tagreeing_bases\tagreement\tadjusted_rand_index\n";
   for (const PairAgreement& pair : agreement.pairs)
     text += pair_names(samples, pair) + "\t" + bases_text(pair.common()) + "\t" +
-            bases_text(pair.agreeing()) + "\t" + share_text(pair.agreeing(), pair.common()) + "\n";
+            bases_text(pair.agreeing()) + "\t" + share_text(pair.agreeing(), pair.common()) + "\t" +
+            formatted("%.6g", pair.adjusted_rand_index().value_or(1)) + "\n";
   return text;
 }
 

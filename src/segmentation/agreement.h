@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,9 @@ struct PairAgreement {
   std::size_t a = 0, b = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> bases;
 
-  double common() const;    // bases
-  double agreeing() const;  // bases with the same label in both
+  double common() const;                              // bases
+  double agreeing() const;                            // bases with the same label in both
+  std::optional<double> adjusted_rand_index() const;  // whatever the names of the labels
 };
 
 struct Agreement {
@@ -62,7 +64,7 @@ struct Agreement {
 };
 Agreement compare_samples(const std::vector<Sample>& samples);
 
-// A line per pair: a, b, bases covered by both, bases with the same label, their share.
+// A line per pair: a, b, bases covered by both, bases with the same label, their share, adjusted Rand index.
 std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agreement);
 // A line per pair and label: bases with it in a, in b, in both, in either, and both over either (Jaccard's
 // index).
