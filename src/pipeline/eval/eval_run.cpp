@@ -74,7 +74,7 @@ class Run {
     std::vector<std::string> chromosomes;
     for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
       if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
-    use_model_numbers();
+    if (numbers_) take_model_numbers(*numbers_, truth_, predicted_);
     const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
     report_.model = rescore(request, parameters_, labels_.names(), chromosomes, truth_, predicted_, progress);
     report_.model->params = file_title(options_.input.parameters);
@@ -86,7 +86,7 @@ class Run {
   void check_posteriors() {
     CalibrationTruth truth;
     truth.stretches = std::move(stretches_);
-    if (numbers_) relabel_truth(truth.stretches);
+    if (numbers_) take_model_numbers(*numbers_, truth.stretches);
     const Parameters& parameters = parameters_.parameters;
     truth.bin_size = options_.input.bin_size;
     if (!options_.input.parameters.empty()) {
@@ -95,7 +95,12 @@ class Run {
     }
     std::vector<Warning> warnings;
     report_.calibration = calibrate(options_.calibration, truth, labels_, warnings);
-    if (numbers_ && report_.calibration->labels) name_as_truth(*report_.calibration->labels);
+    if (numbers_ && report_.calibration->labels) {
+      const std::map<int, std::string> names = names_in_model(*numbers_);
+      for (LabelCalibration& label : report_.calibration->labels->labels)
+        if (const auto name = names.find(labels_.number(label.name)); name != names.end())
+          label.name = name->second;
+    }
     if (!report_.bin_size) report_.bin_size = report_.calibration->bin_size;
     for (const Warning& warning : warnings) warn(warning);
   }
@@ -172,59 +177,12 @@ class Run {
   }
 
   std::vector<std::pair<int, int>> mapped_pairs(const LabelsInUse& used) {
-    std::vector<std::pair<int, int>> pairs;
-    std::set<int> partners;
-    std::vector<std::string> unknown;
-    for (const auto& [predicted, truth] : read_label_map(options_.label_map).lines) {
-      pairs.emplace_back(labels_.number(truth), labels_.number(predicted));
-      const auto [t, p] = pairs.back();
-      if (!used.predicted.contains(p)) unknown.push_back(predicted);
-      if (!used.truth.contains(t)) unknown.push_back(truth);
-      if (!partners.insert(t).second && (has_inputs(options_.input) || options_.calibration.wanted()))
-        throw InputError({options_.label_map, "",
-                          "several labels are '" + truth +
-                              "', and neither a model nor posteriors can be asked for their union",
-                          "leave out -p and posteriors, or give every label of the truth once"});
-    }
-    if (!unknown.empty())
-      warn({"label-map",
-            file_title(options_.label_map) + " has labels that the files lack: " + few_of(unknown, 5)});
+    const LabelMap map = read_label_map(options_.label_map);
+    if (has_inputs(options_.input) || options_.calibration.wanted()) require_one_to_one(map);
+    const std::vector<std::pair<int, int>> pairs = numbered_pairs(map, labels_);
+    if (const std::vector<std::string> unknown = unused_names(map, labels_, used); !unknown.empty())
+      warn({"label-map", file_title(map.path) + " has labels that the files lack: " + few_of(unknown, 5)});
     return pairs;
-  }
-
-  static std::vector<Segment> relabelled(std::vector<Segment> segments, const std::vector<int>& numbers) {
-    for (Segment& segment : segments) segment.label = numbers[static_cast<std::size_t>(segment.label)];
-    return segments;
-  }
-
-  // From here on labels have the numbers that the model knows them by.
-  void use_model_numbers() {
-    if (!numbers_) return;
-    for (auto& [chromosome, segments] : truth_.segments)
-      segments = relabelled(std::move(segments), numbers_->truth_in_model);
-    for (auto& [chromosome, segments] : predicted_.segments)
-      segments = relabelled(std::move(segments), numbers_->predicted_in_model);
-  }
-
-  // Posteriors are named by the model's labels, or the prediction's.
-  void relabel_truth(std::map<std::string, std::vector<Stretch>>& stretches) const {
-    std::vector<int> in_model(numbers_->names.size());
-    for (std::size_t label = 0; label < numbers_->truth.size(); ++label)
-      if (const auto compared = static_cast<std::size_t>(numbers_->truth[label]); compared < in_model.size())
-        in_model[compared] = numbers_->truth_in_model[label];
-    for (auto& [chromosome, all] : stretches)
-      for (Stretch& stretch : all) stretch.truth = relabelled(std::move(stretch.truth), in_model);
-  }
-
-  void name_as_truth(LabelsCalibration& calibration) {
-    const std::size_t known = numbers_->predicted.size();
-    std::map<int, std::string> names;
-    for (std::size_t label = 0; label < known; ++label)
-      names.emplace(numbers_->predicted_in_model[label],
-                    numbers_->names[static_cast<std::size_t>(numbers_->predicted[label])]);
-    for (LabelCalibration& label : calibration.labels)
-      if (const auto name = names.find(labels_.number(label.name)); name != names.end())
-        label.name = name->second;
   }
 
   // Regions may name any chromosome that one of the files has.

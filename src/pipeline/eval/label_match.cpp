@@ -54,6 +54,60 @@ LabelMap read_label_map(const std::string& path) {
   return map;
 }
 
+void require_one_to_one(const LabelMap& map) {
+  std::set<std::string> partners;
+  for (const auto& [predicted, truth] : map.lines)
+    if (!partners.insert(truth).second)
+      throw InputError({map.path, "",
+                        "several labels are '" + truth +
+                            "', and neither a model nor posteriors can be asked for their union",
+                        "leave out -p and posteriors, or give every label of the truth once"});
+}
+
+std::vector<std::pair<int, int>> numbered_pairs(const LabelMap& map, LabelNumbers& labels) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const auto& [predicted, truth] : map.lines)
+    pairs.emplace_back(labels.number(truth), labels.number(predicted));
+  return pairs;
+}
+
+std::vector<std::string> unused_names(const LabelMap& map, LabelNumbers& labels, const LabelsInUse& used) {
+  std::vector<std::string> names;
+  for (const auto& [predicted, truth] : map.lines) {
+    if (!used.predicted.contains(labels.number(predicted))) names.push_back(predicted);
+    if (!used.truth.contains(labels.number(truth))) names.push_back(truth);
+  }
+  return names;
+}
+
+std::vector<Segment> relabelled(std::vector<Segment> segments, const std::vector<int>& numbers) {
+  for (Segment& segment : segments) segment.label = numbers[place(segment.label)];
+  return segments;
+}
+
+void take_model_numbers(const MatchedNumbers& numbers, Segmentation& truth, Segmentation& predicted) {
+  for (auto& [chromosome, segments] : truth.segments)
+    segments = relabelled(std::move(segments), numbers.truth_in_model);
+  for (auto& [chromosome, segments] : predicted.segments)
+    segments = relabelled(std::move(segments), numbers.predicted_in_model);
+}
+
+void take_model_numbers(const MatchedNumbers& numbers,
+                        std::map<std::string, std::vector<Stretch>>& stretches) {
+  std::vector<int> in_model(numbers.names.size());
+  for (std::size_t label = 0; label < numbers.truth.size(); ++label)
+    if (numbers.truth[label] >= 0) in_model[place(numbers.truth[label])] = numbers.truth_in_model[label];
+  for (auto& [chromosome, all] : stretches)
+    for (Stretch& stretch : all) stretch.truth = relabelled(std::move(stretch.truth), in_model);
+}
+
+std::map<int, std::string> names_in_model(const MatchedNumbers& numbers) {
+  std::map<int, std::string> names;
+  for (std::size_t label = 0; label < numbers.predicted.size(); ++label)
+    names.emplace(numbers.predicted_in_model[label], numbers.names[place(numbers.predicted[label])]);
+  return names;
+}
+
 MatchedNumbers match_numbers(LabelNumbers& labels, const LabelsInUse& used,
                              const std::vector<std::pair<int, int>>& pairs, int model_labels) {
   std::map<int, int> truth_of, predicted_of;  // partners

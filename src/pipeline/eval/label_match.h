@@ -1,6 +1,7 @@
 // eval --match, --label-map: labels of the prediction that have other names than those of the truth.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,10 +22,20 @@ struct LabelMap {
 // the line: another number of columns, no name, a label of the prediction twice; also a file without a line.
 LabelMap read_label_map(const std::string& path);
 
+// InputError where several labels of the prediction are one of the truth: neither a model nor posteriors can
+// be asked for their union.
+void require_one_to_one(const LabelMap& map);
+
+// The lines as (truth, prediction), by their numbers.
+std::vector<std::pair<int, int>> numbered_pairs(const LabelMap& map, LabelNumbers& labels);
+
 // The labels, by their numbers in LabelNumbers, of a truth and a prediction.
 struct LabelsInUse {
   std::set<int> truth, predicted;
 };
+
+// Names of the map that the prediction or the truth, each of its own column, has not.
+std::vector<std::string> unused_names(const LabelMap& map, LabelNumbers& labels, const LabelsInUse& used);
 
 // Numbers for the same labels in other roles; lists are by number in LabelNumbers.
 struct MatchedNumbers {
@@ -39,6 +50,16 @@ struct MatchedNumbers {
 // truth has for another one gets a name of its own, which is added to `labels`.
 MatchedNumbers match_numbers(LabelNumbers& labels, const LabelsInUse& used,
                              const std::vector<std::pair<int, int>>& pairs, int model_labels);
+
+// The segments with other numbers for their labels, by the old ones.
+std::vector<Segment> relabelled(std::vector<Segment> segments, const std::vector<int>& numbers);
+
+// From numbers in LabelNumbers, and of stretches from places in `names`, to the numbers of the model.
+void take_model_numbers(const MatchedNumbers& numbers, Segmentation& truth, Segmentation& predicted);
+void take_model_numbers(const MatchedNumbers& numbers,
+                        std::map<std::string, std::vector<Stretch>>& stretches);  // true segments alone
+// The name that a label of the model, by its number, has in the comparison.
+std::map<int, std::string> names_in_model(const MatchedNumbers& numbers);
 
 // For reports: every pair, then the labels of the prediction and those of the truth that have no partner.
 std::vector<MatchedLabels> matched_labels(const LabelNumbers& labels, const LabelsInUse& used,
