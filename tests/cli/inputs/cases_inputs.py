@@ -178,6 +178,13 @@ def test_what_chromosome_sizes_leave_out_is_said(box):
         check("sizes leaves out 30 chromosomes of the tracks that it does not list (" in line and "more" in line and len(line) < 300, line)
         check({row[0] for row in bed_rows(box.text(command.split()[-2]))} == {"chr2"}, "other chromosomes")
         check("chromosomes-left-out" in [warning["code"] for warning in json.loads(box.text("s.json"))["warnings"]], box.text("s.json"))
+    box.write("l.bed", "chr2\t0\t70\toff\nchr2\t70\t140\ton\nchr2\t140\t210\toff\nchr2\t210\t280\ton\n")
+    for command in ("train -b 10 --labels l.bed --max-iterations 2 --max-duration 9 -o n.json", "learn --labels 2 -b 10 --max-iterations 2 --max-duration 9 -o n.json",
+                    "eval --truth l.bed l.bed -p track.json -o e.txt", "query -p track.json --claims c.bed -o q.tsv", "simulate -p track.json --seed 1 -o s.bed",
+                    "eval -p track.json --against track.json -o e.txt"):
+        box.write("c.bed", "chr2\t0\t70\tboundary\n")
+        said = box.ok(command + " -g sizes signal.bw").stderr
+        check(said.count("[chromosomes-left-out]") == 1, "%s: %s" % (command, said))
     box.write("all", "".join("%s\t%d\n" % one for one in dict(many, chr1=400, chr2=400).items()))
     check("left-out" not in box.ok("decode -p track.json -g all -o o.bed signal.bw").stderr, "nothing is left out")
     # Chromosomes of the list that only a later track has are passed over, and said too.
