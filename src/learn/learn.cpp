@@ -334,8 +334,7 @@ class Learner {
     stats.warnings = data_.inputs.warnings;
     stats.missing_tracks = lacking_stats(data_.lacking_tracks);
     stats.learning = {chosen.log_likelihood, chosen.aic, chosen.bic, chosen.validation};
-    stats.sequences = data_.inputs.sequences;
-    write_stats(options_.stats_path, stats);
+    write_stats(options_.stats_path, stats, data_.inputs.sequences);
   }
 
   const LearnOptions& options_;

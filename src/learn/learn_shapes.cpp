@@ -53,7 +53,7 @@ LawOptions LearnShapes::law_options() const {
 }
 
 std::size_t LearnShapes::needed_memory(int fits) const {
-  std::size_t bytes = kFixedMemory;
+  std::size_t bytes = fixed_memory(data_.inputs.kept_bytes);
   for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
     bytes += static_cast<std::size_t>(data->positions()) * wide(data->num_tracks) * sizeof(float);
   EngineOptions engine = options_.engine;
@@ -76,8 +76,9 @@ std::vector<LearnJob> LearnShapes::jobs() const {
 int LearnShapes::fits_at_once() const {
   const bool on_host = options_.engine.backend != EngineOptions::Backend::kCuda;
   const std::size_t most = std::min(jobs().size(), wide(on_host ? options_.engine.threads : 1));
+  const std::size_t unasked = std::min(kModestMemory, available_memory().value_or(2 * kModestMemory) / 2);
   const std::size_t limit = options_.max_memory ? static_cast<std::size_t>(*options_.max_memory)
-                                                : std::max(needed_memory(1), kModestMemory);
+                                                : std::max(needed_memory(1), unasked);
   std::size_t fits = 1;
   while (fits < most && needed_memory(static_cast<int>(fits) + 1) <= limit) ++fits;
   return static_cast<int>(fits);

@@ -59,7 +59,7 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
                                              {"uint", "chromStart", "First base, counted from 0"},
                                              {"uint", "chromEnd", "Base behind the region"},
                                              {"string", "name", "Labels in the order of the samples"}};
-  BigBedWriter writer(listed, columns.size(), columns.size(),
+  BigBedWriter writer(places, columns.size(), columns.size(),
                       auto_sql("semicrf_differences", comment, columns), {.zoom = kZoom});
   std::vector<JointStretch> sorted = agreement.differences;
   std::ranges::sort(sorted, {}, [&](const JointStretch& stretch) {
@@ -122,7 +122,7 @@ void write_disagreement(const std::string& path, const std::vector<Sample>& samp
   };
   if (is_bigwig_name(path)) {
     const ListedChromosomes places(listed);
-    BigWigWriter writer(listed, {.zoom = kZoom});
+    BigWigWriter writer(places, {.zoom = kZoom});
     visit_all(StepJoiner(
         [&](const std::string& chromosome, std::int64_t begin, std::int64_t end, const std::string& value) {
           writer.add(places.place(chromosome), begin, end, std::strtof(value.c_str(), nullptr));

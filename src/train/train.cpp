@@ -48,7 +48,7 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
 }
 
 std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engine) {
-  std::size_t bytes = kFixedMemory;
+  std::size_t bytes = fixed_memory(setup.inputs.kept_bytes);
   for (const TrainingData* data : {&setup.inputs.training, &setup.inputs.validation})
     bytes += wide(data->positions()) * sizeof(float) *
              (wide(data->num_tracks) + data->boundary_arrays() * wide(setup.first.num_labels()));
@@ -136,8 +136,7 @@ void write_statistics(const TrainOptions& options, const TrainingSetup& setup, c
   stats.timings = std::move(timings);
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = setup.inputs.warnings;
-  stats.sequences = setup.inputs.sequences;
-  write_stats(options.stats_path, stats);
+  write_stats(options.stats_path, stats, setup.inputs.sequences);
 }
 
 // What info shows beside the duration scores: the durations of the training labels, and those of `decoded`.

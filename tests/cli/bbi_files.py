@@ -72,3 +72,34 @@ def bigbed_lines(content, bed_columns=9):
     check(header["defined"] == bed_columns and header["fields"] == len(columns), "%r, %r" % (header, columns))
     check(not lines or lines[0].count("\t") + 1 == len(columns), "%r has other columns than %r" % (lines[:1], columns))
     return lines, text, [names[number] for number in sorted(names)], header["zooms"]
+
+
+def index_leaves(content, at):
+    """(chromosome, begin, last chromosome, end, offset, bytes) of the blocks of the index at `at`, from left to right."""
+    check(struct.unpack_from("<I", content, at)[0] == 0x2468ACE0, "no index")
+    leaves, nodes = [], [at + 48]
+    while nodes:
+        node = nodes.pop(0)
+        is_leaf, _, count = struct.unpack_from("<BBH", content, node)
+        for i in range(count):
+            if is_leaf:
+                leaves.append(struct.unpack_from("<IIIIQQ", content, node + 4 + 32 * i))
+            else:
+                nodes.append(struct.unpack_from("<IIIIQ", content, node + 4 + 24 * i)[4])
+    return leaves
+
+
+def zoom_levels(content):
+    """Of each level: its reduction, its number of blocks, and the records (chromosome, begin, end, bases covered, sum)."""
+    levels = []
+    for level in range(struct.unpack_from("<H", content, 6)[0]):
+        reduction, _, data, index = struct.unpack_from("<IIQQ", content, 64 + 24 * level)
+        records, leaves = [], index_leaves(content, index)
+        for chromosome, begin, last, end, offset, size in leaves:
+            block = zlib.decompress(content[offset:offset + size])
+            found = [struct.unpack_from("<IIIIffff", block, at) for at in range(0, len(block), 32)]
+            check((chromosome, begin) == found[0][:2] and (last, end) == (found[-1][0], found[-1][2]), "an index that has not what its block has")
+            records += [(record[0], record[1], record[2], record[3], record[6]) for record in found]
+        check(len(records) == struct.unpack_from("<I", content, data)[0], "%d records" % len(records))
+        levels.append((reduction, len(leaves), records))
+    return levels

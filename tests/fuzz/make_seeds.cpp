@@ -32,8 +32,8 @@ ByteVector bigwig(bool compressed, bool big_endian) {
 
 void write_bigbed(const std::filesystem::path& path, bool empty) {
   std::filesystem::create_directories(path.parent_path());
-  semicrf::BigBedWriter writer({{"chr2", 500}, {"chr1", 1000}}, 4, 4, "table t\n\"t\"\n    (\n    )\n",
-                               {.zoom = 10});
+  semicrf::BigBedWriter writer(std::vector<semicrf::Chromosome>{{"chr2", 500}, {"chr1", 1000}}, 4, 4,
+                               "table t\n\"t\"\n    (\n    )\n", {.zoom = 10});
   if (!empty) {
     writer.add(0, 0, 100, "a");
     writer.add(0, 100, 500, "b");

@@ -38,13 +38,16 @@ struct BbiOptions {
 // Not thread-safe.
 class BbiFile {
  public:
+  // What each chromosome takes until the end, besides the list: a block of the index, as a rule the only one.
+  static constexpr std::size_t kBytesPerChromosome = sizeof(BbiBlock) + 4;
+
   // `chromosomes`: all that the file lists, in the order in which their data come. InputError: there is none,
   // or its length is one that the format cannot hold.
-  BbiFile(std::vector<Chromosome> chromosomes, BbiKind kind, BbiOptions options);
+  BbiFile(ListedChromosomes chromosomes, BbiKind kind, BbiOptions options);
   BbiFile(const BbiFile&) = delete;
   BbiFile& operator=(const BbiFile&) = delete;
 
-  const std::vector<Chromosome>& chromosomes() const { return chromosomes_; }
+  std::span<const Chromosome> chromosomes() const { return chromosomes_.list(); }
 
   // A block of data, not compressed, whose bases [begin, end) of the chromosome come after all others.
   void add_block(const std::string& block, std::uint32_t chrom, std::uint32_t begin, std::uint32_t end);
@@ -55,21 +58,23 @@ class BbiFile {
   void end_chromosome() { zoom_.end_chromosome(); }
   std::size_t blocks() const { return data_.blocks.size(); }
 
-  // The file; `count` is the number that stands before the data. Call it once, after end_chromosome().
-  void write(OutputFile& output, std::uint64_t count) const;
+  // The file; `count` is the number that stands before the data. Call it once, after all values.
+  void write(OutputFile& output, std::uint64_t count);
 
  private:
-  // Compressed blocks in the order of the file.
+  // Compressed blocks in the order of the file. Small ones share a blob of the spool, for which a file of
+  // many scaffolds would else take more memory than for the index.
   struct Blocks {
-    std::vector<BbiBlock> blocks;
-    std::vector<std::size_t> blobs;  // of the spool
+    BbiBlocks blocks;
+    std::vector<std::size_t> blobs;   // of the spool
+    std::vector<std::byte> gathered;  // behind them
     std::uint64_t bytes = 0;
   };
-  void pack(Blocks& blocks, const std::string& block, std::uint32_t chrom, std::uint32_t begin,
-            std::uint32_t end);
+  void pack(Blocks& blocks, const std::string& block, const BbiRange& range);
+  void spool_gathered(Blocks& blocks);
   void copy(const Blocks& blocks, OutputFile& output) const;
 
-  std::vector<Chromosome> chromosomes_;
+  ListedChromosomes chromosomes_;
   BbiKind kind_;
   BbiOptions options_;
   TempSpool spool_;

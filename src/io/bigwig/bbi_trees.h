@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
+#include <deque>
+#include <functional>
 #include <string>
 #include <type_traits>
-#include <vector>
 
-#include "io/bigwig/bigwig_reader.h"
+#include "io/bigwig/listed_chromosomes.h"
 
 namespace semicrf {
 
@@ -31,16 +31,27 @@ void put_number(std::string& text, Number number) {
   }
 }
 
-// A compressed block of data or of zoom records: bases [begin, end) of one chromosome.
-struct BbiBlock {
-  std::uint32_t chrom = 0, begin = 0, end = 0;
-  std::uint32_t bytes = 0;  // compressed
+// From base `begin` of a chromosome up to base `end` of the same or a later one.
+struct BbiRange {
+  std::uint32_t chrom = 0, begin = 0, last_chrom = 0, end = 0;
 };
 
+// A compressed block of data, all of one chromosome, or of zoom records.
+struct BbiBlock {
+  BbiRange range;
+  std::uint32_t bytes = 0;  // compressed
+};
+using BbiBlocks = std::deque<BbiBlock>;  // takes no copy of all when it grows
+
+// Takes a tree, a part at a time.
+using TakeText = std::function<void(const std::string& part)>;
+
 // The R-tree over blocks that lie one after the other from `first`; the tree itself begins at `at`.
-std::string block_index(std::span<const BbiBlock> blocks, std::uint64_t first, std::uint64_t at);
+void write_block_index(const BbiBlocks& blocks, std::uint64_t first, std::uint64_t at, const TakeText& take);
+std::uint64_t block_index_bytes(std::size_t blocks);
 
 // The tree of chromosomes, which begins at `at`. Keys are sorted by name; ids are the places in the list.
-std::string chromosome_tree(const std::vector<Chromosome>& chromosomes, std::uint64_t at);
+void write_chromosome_tree(const ListedChromosomes& chromosomes, std::uint64_t at, const TakeText& take);
+std::uint64_t chromosome_tree_bytes(const ListedChromosomes& chromosomes);
 
 }  // namespace semicrf

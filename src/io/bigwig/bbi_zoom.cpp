@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "io/bigwig/bbi_trees.h"
-
 namespace semicrf {
 namespace {
 constexpr std::size_t kRecords = 512;  // per block
@@ -60,10 +58,11 @@ void BbiZoom::end_record(std::size_t level) {
   if (record.covered == 0) return;
   zoom.open = {};
   if (zoom.waiting == 0) {
-    zoom.chrom = record.chrom;
-    zoom.begin = record.begin;
+    zoom.range.chrom = record.chrom;
+    zoom.range.begin = record.begin;
   }
-  zoom.end = record.end;
+  zoom.range.last_chrom = record.chrom;
+  zoom.range.end = record.end;
   for (const std::uint32_t number : {record.chrom, record.begin, record.end, record.covered})
     put_number(zoom.block, number);
   for (const double number : {record.minimum, record.maximum, record.sum, record.squares})
@@ -76,17 +75,19 @@ void BbiZoom::end_record(std::size_t level) {
 void BbiZoom::end_block(std::size_t level) {
   Level& zoom = levels_[level];
   if (zoom.waiting == 0) return;
-  emit_(level, zoom.block, zoom.chrom, zoom.begin, zoom.end);
+  emit_(level, zoom.block, zoom.range);
   zoom.written += static_cast<std::uint32_t>(zoom.waiting);
   zoom.waiting = 0;
   zoom.block.clear();
 }
 
 void BbiZoom::end_chromosome() {
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    end_record(level);
-    end_block(level);
-  }
+  for (std::size_t level = 0; level < levels_.size(); ++level) end_record(level);
+}
+
+void BbiZoom::end() {
+  end_chromosome();
+  for (std::size_t level = 0; level < levels_.size(); ++level) end_block(level);
 }
 
 }  // namespace semicrf

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/bigwig/bbi_trees.h"
 #include "io/bigwig/bigwig_reader.h"
 
 namespace semicrf {
@@ -14,10 +15,9 @@ namespace semicrf {
 // Not thread-safe.
 class BbiZoom {
  public:
-  // What to do with a full block of records of a level, all of one chromosome: its bytes as the file has
-  // them.
-  using Emit = std::function<void(std::size_t level, const std::string& block, std::uint32_t chrom,
-                                  std::uint32_t begin, std::uint32_t end)>;
+  // What to do with a full block of records of a level: its bytes as the file has them, and the bases that
+  // they lie on, which may be of several chromosomes.
+  using Emit = std::function<void(std::size_t level, const std::string& block, const BbiRange& range)>;
 
   // `finest`: bases of a record of the first level, >= 1. Each further one has four times as many, as long as
   // that is less than the longest chromosome; there is always one level.
@@ -25,8 +25,11 @@ class BbiZoom {
 
   // Bases [begin, end) of the chromosome have this value; from left to right.
   void add(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value);
-  // What is left of the chromosome. Blocks and records do not cross chromosomes.
+  // What is left of the chromosome. Records do not cross chromosomes, blocks do: a genome of many small
+  // scaffolds would else have a block of each on each level.
   void end_chromosome();
+  // What is left of all.
+  void end();
 
   std::size_t levels() const { return levels_.size(); }
   std::int64_t reduction(std::size_t level) const { return levels_[level].reduction; }
@@ -44,7 +47,7 @@ class BbiZoom {
     Record open;                 // covered 0: none
     std::string block;           // finished records that were not emitted
     std::size_t waiting = 0;     // of them
-    std::uint32_t chrom = 0, begin = 0, end = 0;
+    BbiRange range;              // of them
     std::uint32_t written = 0;
   };
 

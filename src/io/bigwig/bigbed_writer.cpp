@@ -16,7 +16,7 @@ std::string auto_sql(const std::string& table, const std::string& comment,
   return text + "    )\n";
 }
 
-BigBedWriter::BigBedWriter(std::vector<Chromosome> chromosomes, std::size_t columns, std::size_t defined,
+BigBedWriter::BigBedWriter(ListedChromosomes chromosomes, std::size_t columns, std::size_t defined,
                            std::string description, const BbiOptions& options)
     : file_(std::move(chromosomes),
             {"bigBed", kBigBedMagic, static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(defined),
@@ -28,10 +28,12 @@ void BigBedWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, 
     end_block();
     file_.end_chromosome();
     if (chrom < chrom_) throw std::logic_error("bigBed: a chromosome in two places");
+    if (chrom >= file_.chromosomes().size())
+      throw std::logic_error("bigBed: a chromosome that is not listed");
     chrom_ = chrom;
     end_ = 0;
   }
-  if (begin < end_ || begin >= end || end > file_.chromosomes().at(chrom).length)
+  if (begin < end_ || begin >= end || end > file_.chromosomes()[chrom].length)
     throw std::logic_error("bigBed: an interval out of order");
   if (waiting_ == 0) begin_ = begin;
   end_ = end;
@@ -56,7 +58,6 @@ void BigBedWriter::end_block() {
 
 void BigBedWriter::write(OutputFile& output) {
   end_block();
-  file_.end_chromosome();
   file_.write(output, intervals_);
 }
 

@@ -28,7 +28,7 @@ class BigBedWriter {
  public:
   // `chromosomes` as for bigWig. `columns`: all, with chromosome, start and end, of which `defined` (3 to 12)
   // are those of BED; `description`: by auto_sql() of the same columns.
-  BigBedWriter(std::vector<Chromosome> chromosomes, std::size_t columns, std::size_t defined,
+  BigBedWriter(ListedChromosomes chromosomes, std::size_t columns, std::size_t defined,
                std::string description, const BbiOptions& options);
 
   // Bases [begin, end) of chromosome `chrom`; `rest`: columns 4 and later, separated by tabs. Left to right

@@ -1,5 +1,8 @@
 #include "io/bigwig/bigwig_section.h"
 
+#include <libdeflate.h>
+
+#include <memory>
 #include <new>
 #include <string>
 
@@ -22,12 +25,15 @@ std::size_t item_bytes(SectionType type) {
   return 0;
 }
 
-}  // namespace
-
-SectionDecoder::SectionDecoder()
-    : decompressor_(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor) {
-  if (!decompressor_) throw std::bad_alloc();
+// One for all files that a thread reads, as it takes 11 KiB and there may be thousands of files.
+libdeflate_decompressor* decompressor() {
+  using Owned = std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)>;
+  thread_local const Owned owned(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
+  if (!owned) throw std::bad_alloc();
+  return owned.get();
 }
+
+}  // namespace
 
 std::span<const std::uint8_t> SectionDecoder::unpack(const BlockContext& context) {
   const BigWigBlock& block = context.block;
@@ -35,8 +41,8 @@ std::span<const std::uint8_t> SectionDecoder::unpack(const BlockContext& context
     const auto packed = context.view.slice(block.offset, block.bytes, "a data block");
     if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(kMaxSectionBytes);
     held_offset_ = 0;
-    const libdeflate_result result = libdeflate_zlib_decompress(
-        decompressor_.get(), packed.data(), packed.size(), buffer_.get(), kMaxSectionBytes, &length_);
+    const libdeflate_result result = libdeflate_zlib_decompress(decompressor(), packed.data(), packed.size(),
+                                                                buffer_.get(), kMaxSectionBytes, &length_);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
       context.view.fail(block.offset, "a data block unpacks to more than the 65535 intervals it can hold");
     }

@@ -2,8 +2,6 @@
 // one.
 #pragma once
 
-#include <libdeflate.h>
-
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -36,8 +34,6 @@ struct BlockContext {
 // Unpacks blocks; one per thread. The last block unpacked stays at hand.
 class SectionDecoder {
  public:
-  SectionDecoder();
-
   bool holds(const BigWigBlock& block) const { return held_offset_ == block.offset; }
   // The section's pointers stay valid until the next call. InputError when the block is damaged.
   BigWigSection decode(const BlockContext& context, bool compressed);
@@ -45,7 +41,6 @@ class SectionDecoder {
  private:
   std::span<const std::uint8_t> unpack(const BlockContext& context);
 
-  std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decompressor_;
   std::unique_ptr<std::uint8_t[]>
       buffer_;  // made when first needed; only the pages that are used take memory
   std::size_t length_ = 0;

@@ -9,7 +9,7 @@ constexpr std::size_t kItems = 1024;  // intervals per block
 constexpr std::uint32_t kIntervalBytes = 12, kValueBytes = 4;
 }  // namespace
 
-BigWigWriter::BigWigWriter(std::vector<Chromosome> chromosomes, const BbiOptions& options, std::int64_t bin)
+BigWigWriter::BigWigWriter(ListedChromosomes chromosomes, const BbiOptions& options, std::int64_t bin)
     : file_(std::move(chromosomes), {}, options), bin_(static_cast<std::uint32_t>(bin)) {
   items_.reserve(kItems);
 }
@@ -19,10 +19,12 @@ void BigWigWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, 
     end_section();
     file_.end_chromosome();
     if (chrom < chrom_) throw std::logic_error("bigWig: a chromosome in two places");
+    if (chrom >= file_.chromosomes().size())
+      throw std::logic_error("bigWig: a chromosome that is not listed");
     chrom_ = chrom;
     end_ = 0;
   }
-  if (begin < end_ || begin >= end || end > file_.chromosomes().at(chrom).length || !std::isfinite(value))
+  if (begin < end_ || begin >= end || end > file_.chromosomes()[chrom].length || !std::isfinite(value))
     throw std::logic_error("bigWig: an interval out of order");
   end_ = end;
   items_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), value});
@@ -73,7 +75,6 @@ void BigWigWriter::end_section() {
 
 void BigWigWriter::write(OutputFile& output) {
   end_section();
-  file_.end_chromosome();
   file_.write(output, file_.blocks());
 }
 

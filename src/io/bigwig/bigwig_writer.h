@@ -23,7 +23,7 @@ class BigWigWriter {
   // `chromosomes`: all that the file lists, in the order in which their values come. `bin`: bases that
   // intervals may be cut into; 0: they are written as they are. InputError: no chromosome, or a length that
   // the format cannot hold.
-  BigWigWriter(std::vector<Chromosome> chromosomes, const BbiOptions& options, std::int64_t bin = 0);
+  BigWigWriter(ListedChromosomes chromosomes, const BbiOptions& options, std::int64_t bin = 0);
 
   // Bases [begin, end) of chromosome `chrom` (an index into `chromosomes`) have this value, finite. Left to
   // right, chromosome by chromosome (std::logic_error).

@@ -197,9 +197,12 @@ std::string stats_text(const Stats& stats) {
   return text;
 }
 
-void write_stats(const std::string& path, const Stats& stats) {
+void write_stats(const std::string& path, const Stats& stats, const SpooledText& entries) {
   OutputFile file({path, IndexKind::kNone});
-  write_parts(stats, [&](const std::string& part) { file.write(part); });
+  const StatsFrame frame = stats_frame(stats, !entries.empty());
+  file.write(frame.before);
+  entries.visit([&](std::string_view part) { file.write(part); });
+  file.write(frame.behind);
   file.commit();
 }
 

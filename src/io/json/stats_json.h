@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/warning.h"
+#include "io/files/spooled_text.h"
 
 namespace semicrf {
 
@@ -136,7 +137,8 @@ struct StatsFrame {
 StatsFrame stats_frame(const Stats& stats, bool has_entries);
 std::string stats_entry(const SequenceStats& sequence, bool is_first);
 
-// Writes it like any output: complete or not at all; "-" is standard output. WriteError.
-void write_stats(const std::string& path, const Stats& stats);
+// Writes the parts, with `entries` of the sequences, like any output: complete or not at all; "-" is standard
+// output. WriteError.
+void write_stats(const std::string& path, const Stats& stats, const SpooledText& entries);
 
 }  // namespace semicrf

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/text/names.h"
@@ -79,7 +80,8 @@ struct InputSet::State {
   std::vector<LackingTrack> lacking_tracks;
   bool bigwig = false;
   std::vector<Chromosome> wanted;                          // of -g, or empty
-  std::vector<Chromosome> chromosomes;                     // that have sequences
+  std::vector<Chromosome> chromosomes;                     // that have sequences, until all are known
+  ListedChromosomes listed;                                // then
   std::vector<std::pair<Chromosome, InputError>> lacking;  // chromosomes that some bigWig file does not have
   std::vector<Sequence> sequences;
   std::vector<ArrayInput> arrays;
@@ -491,6 +493,7 @@ InputSet InputSet::open(const InputOptions& options, const Parameters& parameter
   state->options = options;
   state->parameters = parameters;
   state->open_inputs();
+  state->listed = ListedChromosomes(std::exchange(state->chromosomes, {}));
   return InputSet(std::move(state));
 }
 
@@ -504,6 +507,7 @@ std::size_t InputSet::num_labels() const { return state_->parameters.labels.size
 std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
 std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
+  constexpr double kPage = 4096, kBlock = 4096;  // the least that a file takes of memory
   double bases = 0, read = 0, values = 0;  // of chromosomes with values; of these, read; bytes of arrays
   for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
     const Sequence& sequence = state_->sequences[i];
@@ -530,9 +534,27 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   }
   for (const BigWigColumns* columns : {&state_->tracks, &state_->starts.tracks, &state_->ends.tracks})
     for (const auto& file : *columns)
-      values += static_cast<double>(std::filesystem::file_size(file->path())) *
-                std::min(1.0, read / std::max(1.0, bases));
+      values += kBlock + std::max(kPage, static_cast<double>(std::filesystem::file_size(file->path())) *
+                                             std::min(1.0, read / std::max(1.0, bases)));
   return static_cast<std::size_t>(values);
+}
+
+std::size_t InputSet::kept_bytes() const {
+  // As measured: the sequence with its names, in the lists of sequences, chromosomes and their ends; a bigWig
+  // file with its pages and its last block, and a chromosome in its list; an array.
+  constexpr std::size_t kSequence = 420, kFile = 20'000, kChromosome = 120, kArray = 300;
+  constexpr std::size_t kShortName = 15, kCopies = 4;  // longer names are apart from their strings
+  std::size_t bytes = state_->include.kept_bytes() + state_->exclude.kept_bytes();
+  for (const Sequence& sequence : state_->sequences) {
+    bytes += kSequence;
+    if (sequence.title.size() > kShortName) bytes += kCopies * sequence.title.size();
+  }
+  for (const BigWigColumns* columns : {&state_->tracks, &state_->starts.tracks, &state_->ends.tracks})
+    for (const auto& file : *columns) bytes += kFile + file->chromosomes().size() * kChromosome;
+  for (const std::vector<ArrayInput>* arrays :
+       {&state_->arrays, &state_->starts.arrays, &state_->ends.arrays})
+    bytes += arrays->size() * kArray;
+  return bytes;
 }
 
 PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
@@ -624,11 +646,11 @@ std::optional<std::int64_t> InputSet::end_of(const std::string& chromosome) cons
   return found == state_->chromosome_ends.end() ? std::nullopt : std::optional(found->second);
 }
 
-const std::vector<Chromosome>& InputSet::chromosomes() const { return state_->chromosomes; }
+const ListedChromosomes& InputSet::chromosomes() const { return state_->listed; }
 
 std::int64_t InputSet::longest_chromosome() const {
   std::int64_t longest = 0;
-  for (const Chromosome& chromosome : state_->chromosomes) longest = std::max(longest, chromosome.length);
+  for (const Chromosome& chromosome : state_->listed.list()) longest = std::max(longest, chromosome.length);
   return longest;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/warning.h"
+#include "io/bigwig/listed_chromosomes.h"
 #include "io/text/bin_location.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/provenance_header.h"
@@ -91,12 +92,14 @@ class InputSet {
   // Every file that is read, for check_outputs.
   const std::vector<std::string>& paths() const;
   std::int64_t bin_size() const;  // bases
-  // Bytes of the mapped inputs that reading the pieces of all sequences touches, for forecasts. `cache_bytes`
-  // as in ReadOptions.
+  // Bytes of the mapped inputs that reading the pieces of all sequences touches, and of the blocks of bigWig
+  // files that stay unpacked, for forecasts. `cache_bytes` as in ReadOptions.
   std::size_t mapped_bytes(std::size_t cache_bytes) const;
+  // Bytes that lists of sequences, of the chromosomes of every file, and of regions take until the end.
+  std::size_t kept_bytes() const;
   std::size_t num_labels() const;
   // Of the sequences, in the order of the output.
-  const std::vector<Chromosome>& chromosomes() const;
+  const ListedChromosomes& chromosomes() const;
   // Where the last sequence on a chromosome ends, in bases; nothing where no input has the chromosome.
   std::optional<std::int64_t> end_of(const std::string& chromosome) const;
   // Longest chromosome in bases, for index_kind_for.

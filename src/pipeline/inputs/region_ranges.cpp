@@ -31,4 +31,11 @@ std::vector<BaseRange> RegionRanges::within(const std::string& chromosome, std::
   return found;
 }
 
+std::size_t RegionRanges::kept_bytes() const {
+  constexpr std::size_t kPerChromosome = 128;
+  std::size_t bytes = ranges_.size() * kPerChromosome;
+  for (const auto& [chromosome, ranges] : ranges_) bytes += ranges.capacity() * sizeof(BaseRange);
+  return bytes;
+}
+
 }  // namespace semicrf

@@ -21,6 +21,8 @@ class RegionRanges {
   // What they have of the bases [begin, end) of a chromosome, counted from `begin`, sorted. Takes the
   // logarithm of their number on the chromosome and what it returns.
   std::vector<BaseRange> within(const std::string& chromosome, std::int64_t begin, std::int64_t end) const;
+  // That they take of memory.
+  std::size_t kept_bytes() const;
 
  private:
   std::unordered_map<std::string, std::vector<BaseRange>> ranges_;  // of each chromosome sorted and disjoint

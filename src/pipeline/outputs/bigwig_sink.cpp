@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "io/bigwig/bigwig_writer.h"
-#include "io/bigwig/listed_chromosomes.h"
 #include "io/text/fixed_decimal.h"
 #include "pipeline/outputs/formats.h"
 
@@ -21,13 +20,12 @@ class BigWigSink : public OutputSink {
         scale_(std::pow(10.0, output.bedgraph.digits)),
         writer_(output.chromosomes,
                 {.zoom = kBigWigZoomBins * output.bin_size, .one_of_many = output.one_of_many()},
-                output.bin_size),
-        listed_(output.chromosomes) {}
+                output.bin_size) {}
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
     location_ = location;
     next_bin_ = 0;
-    chrom_ = listed_.place(location.chromosome);
+    chrom_ = output_.chromosomes.place(location.chromosome);
   }
 
   void add_block(const PosteriorBlock& block) override {
@@ -72,7 +70,6 @@ class BigWigSink : public OutputSink {
   FixedDecimal decimal_;
   double scale_;
   BigWigWriter writer_;
-  ListedChromosomes listed_;
   BinLocation location_;
   std::size_t chrom_ = 0;
   std::int64_t next_bin_ = 0;  // of the piece

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/bigwig/bbi_file.h"
 #include "io/files/output_target.h"
 #include "pipeline/outputs/path_support.h"
 #include "pipeline/run/run_report.h"
@@ -30,9 +31,13 @@ template <class Output, std::size_t kFormats>
 PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
   const auto format = std::ranges::find_if(
       formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
-  // A binary format has no place for a header.
-  return {output.file, is_indexed_name(output.file.path) ? "" : output.header, output.threads,
-          [open = format->open, output](OutputFile& file) { return open(file, output); }};
+  PlannedOutput result{output.file, output.header, output.threads,
+                       [open = format->open, output](OutputFile& file) { return open(file, output); }};
+  if (is_indexed_name(output.file.path)) {
+    result.header.clear();  // a binary format has no place for it
+    result.kept = output.chromosomes.size() * BbiFile::kBytesPerChromosome;
+  }
+  return result;
 }
 
 class StatsSink : public OutputSink {

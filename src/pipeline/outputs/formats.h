@@ -11,7 +11,7 @@
 #include "core/chain_model.h"
 #include "io/arrays/npy_writer.h"
 #include "io/bigwig/bbi_names.h"
-#include "io/bigwig/bigwig_reader.h"
+#include "io/bigwig/listed_chromosomes.h"
 #include "io/json/multiqc_json.h"
 #include "io/segments/bed_writer.h"
 #include "io/text/bedgraph_writer.h"
@@ -35,7 +35,7 @@ struct SegmentOutput {
   // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
   // bases per bin.
   SupportColumns support = {};
-  std::vector<Chromosome> chromosomes = {};
+  ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
 };
 // BED, or bigBed where is_bigbed_name() says so.
@@ -71,7 +71,7 @@ struct TrackOutput {
   std::size_t num_labels = 0;
   int threads = 1;  // that compress
   // For bigWig: all chromosomes of the run in the order of the output, and the bases per bin.
-  std::vector<Chromosome> chromosomes = {};
+  ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
 
   // A run with very many of them must not spend much memory on each.

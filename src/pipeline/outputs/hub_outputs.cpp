@@ -32,7 +32,7 @@ void add_hub(const HubFiles& files, OutputPlan& plan) {
   hub.genome = files.options.genome;
   hub.email = files.options.email;
   hub.description = files.description;
-  if (!files.segments.chromosomes.empty()) hub.locus = files.segments.chromosomes.front().name;
+  if (!files.segments.chromosomes.empty()) hub.locus = files.segments.chromosomes.list().front().name;
   const SupportColumns& support = files.segments.support;
   hub.segment_columns =
       kBedColumns + (support.label ? 1 : 0) + (support.segment ? 1 : 0) + (support.edges ? 2 : 0);

@@ -3,6 +3,7 @@
 // A new format is a class with this interface in a file of its own, and one line in formats.cpp.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,6 +38,7 @@ struct PlannedOutput {
   // Makes the sink that writes to the opened file, which outlives it.
   std::function<std::unique_ptr<OutputSink>(OutputFile&)> open;
   bool one_of_many = false;  // files that are open at once, so that its buffer must be small
+  std::size_t kept = 0;      // bytes that it keeps until the end, which grow with what it writes
 };
 using OutputPlan = std::vector<PlannedOutput>;
 

@@ -52,6 +52,12 @@ class ClaimTable {
       results_[result.claim_numbers[i]] = result.claims->results[i];
   }
 
+  // That the claims and their results take, as measured.
+  std::size_t kept_bytes() const {
+    constexpr std::size_t kPerClaim = 240;
+    return claims_.size() * kPerClaim;
+  }
+
   std::int64_t unanswered() const {
     return std::ranges::count_if(results_, [](const auto& result) { return !result; });
   }
@@ -119,10 +125,12 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
   return {options.run, analysis, [&options, table](const PreparedRun& run) {
             table->read(options.claims, run, options.run.max_memory);
             const int digits = options.run.digits;
-            return OutputPlan{{run.output(options.output), run.header("query", {}),
-                               options.run.engine.threads, [table, digits](OutputFile& file) {
-                                 return std::make_unique<ClaimSink>(file, table, digits);
-                               }}};
+            PlannedOutput output{run.output(options.output), run.header("query", {}),
+                                 options.run.engine.threads, [table, digits](OutputFile& file) {
+                                   return std::make_unique<ClaimSink>(file, table, digits);
+                                 }};
+            output.kept = table->kept_bytes();
+            return OutputPlan{std::move(output)};
           }};
 }
 

@@ -30,6 +30,7 @@ constexpr std::size_t kRunMemory = std::size_t{3} << 20;
 constexpr std::size_t kPosteriorMemory = std::size_t{1} << 20;
 constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread that reads a bigWig file
 constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
+constexpr std::size_t kIndexBytesPerChromosome = 360;         // of HTSlib's, as measured
 constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
 
 // Stack and heap of a thread; what it gives back to the heap grows with its part of the work. Measured with
@@ -94,8 +95,6 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
   log_note("engine: " + engine_line(engines_.first(), engines_.threads()));
   log_binding(inputs_.binding());
   tell_steps();
-  settle_memory();
-  times_.end("memory settled");
 }
 
 // The engine that `--device auto` stands for, and the devices that share windows, where that pays. Decides on
@@ -196,19 +195,29 @@ void PreparedRun::settle_memory() {
           wish.ample = std::max(wish.ample, piece.kept + here.ample);
         },
         true);
-  std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+  std::size_t fixed = fixed_memory(inputs_.kept_bytes() + kept_by_outputs_) +
+                      static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
   if (analysis_.best_paths)
     fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
   try {
     window_budget_ = window_memory(options_.max_memory, fixed, wish);
     plan_pieces(1);
   } catch (const MemoryError&) {
-    if (!options_.max_memory) throw;
+    if (!options_.max_memory) {
+      // There is little memory, and the model needs more than a part of it.
+      window_budget_ = wish.modest;
+      plan_pieces(1);
+      return count_positions();
+    }
     const auto fits = [&](std::size_t total) { return fits_windows(total - fixed); };
     const std::optional<std::size_t> sufficient = sufficient_memory(fixed, fits);
     if (!sufficient) throw;  // the GPU's memory is what is missing
     refuse_memory_limit(*options_.max_memory, fixed, *sufficient);
   }
+  count_positions();
+}
+
+void PreparedRun::count_positions() {
   for_each_sequence([&](const LongestPiece& piece) { positions_ += total_bins(piece.pieces); });
 }
 
@@ -262,9 +271,9 @@ std::size_t PreparedRun::forecast_peak() const {
   const std::size_t printers = analysis_.posteriors && threads > 1 ? threads : 0;
   const std::size_t posteriors = analysis_.posteriors && !analysis_.viterbi ? kPosteriorMemory : 0;
   const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) + posteriors +
-                            inputs_.mapped_bytes(read_options().cache_bytes) + most + kRunMemory +
-                            (threads - 1) * thread_memory(positions_, threads) + readers * kSlabMemory +
-                            printers * kPrintMemory;
+                            kept_by_outputs_ + inputs_.mapped_bytes(read_options().cache_bytes) + most +
+                            kRunMemory + (threads - 1) * thread_memory(positions_, threads) +
+                            readers * kSlabMemory + printers * kPrintMemory;
   return bytes + bytes / kMargin;
 }
 
@@ -339,6 +348,13 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
                          " outputs that are open at once, and the system allows this process " +
                          std::to_string(most) + " open files",
                      "raise the limit (ulimit -n), or write fewer of them");
+  for (const PlannedOutput& output : plan) {
+    kept_by_outputs_ += output.kept;
+    if (output.file.index != IndexKind::kNone)
+      kept_by_outputs_ += inputs_.chromosomes().size() * kIndexBytesPerChromosome;
+  }
+  settle_memory();
+  times_.end("memory settled");
   return plan;
 }
 

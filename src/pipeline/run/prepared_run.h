@@ -23,8 +23,7 @@ using HeaderOptions = std::vector<std::pair<std::string, std::string>>;
 
 class PreparedRun {
  public:
-  // Opens parameters and inputs, makes the engine, and settles the memory. Throws MemoryError when a window
-  // cannot fit.
+  // Opens parameters and inputs and makes the engine.
   PreparedRun(const RunOptions& options, const Analysis& analysis);
 
   const Parameters& parameters() const { return parameters_.parameters; }
@@ -36,8 +35,9 @@ class PreparedRun {
   OutputSpec output(const std::string& path) const;
   // The `#` lines of the outputs of `command`.
   std::string header(const std::string& command, HeaderOptions options) const;
-  // The plan of a command with what every run can write besides. UsageError or WriteError when the outputs
-  // cannot be written or are inputs.
+  // The plan of a command with what every run can write besides; settles the memory, of which outputs keep
+  // some. UsageError or WriteError when the outputs cannot be written or are inputs, MemoryError when a
+  // window cannot fit.
   OutputPlan complete(OutputPlan plan);
   std::string describe(const OutputPlan& plan) const;
   // `after` as in RunCommand.
@@ -51,6 +51,7 @@ class PreparedRun {
   void read_constraints();
   void tell_steps();
   void settle_memory();
+  void count_positions();
   std::string missing_text() const;
   std::size_t forecast_peak() const;
   void plan_pieces(std::size_t devices) const;
@@ -77,7 +78,8 @@ class PreparedRun {
   InputSet inputs_;
   EnginePool engines_;
   std::size_t window_budget_ = 0;
-  std::int64_t positions_ = 0;  // in all pieces, missing bins included
+  std::size_t kept_by_outputs_ = 0;  // bytes
+  std::int64_t positions_ = 0;       // in all pieces, missing bins included
   RunReport report_;
 };
 

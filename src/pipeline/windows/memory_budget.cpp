@@ -64,6 +64,11 @@ Bytes left_in_groups(const fs::path& root, fs::path group, const GroupFiles& fil
 
 }  // namespace
 
+std::size_t fixed_memory(std::size_t kept) {
+  constexpr std::size_t kUsual = std::size_t{8} << 20;
+  return kFixedMemory + kept - std::min(kept, kUsual);
+}
+
 void check_memory_limit(const std::optional<std::int64_t>& max_memory, std::size_t bytes,
                         const std::string& who, const std::string& use, const std::string& advice) {
   if (!max_memory || bytes <= static_cast<std::size_t>(*max_memory)) return;
@@ -128,11 +133,14 @@ std::optional<std::size_t> available_memory(const std::string& root) {
 }
 
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
-                          const WindowWish& wish) {
+                          const WindowWish& wish, const std::optional<std::size_t>& available) {
   if (!max_memory) {
-    const Bytes available = available_memory();
-    return std::max({wish.modest, std::min(wish.comfortable, available.value_or(wish.comfortable)),
-                     std::min(wish.ample, available.value_or(0) / 2)});
+    constexpr std::size_t kLeast = std::size_t{16} << 20;
+    const std::size_t all = available.value_or(std::max(2 * wish.modest, wish.comfortable));
+    const std::size_t modest = std::min(wish.modest, std::max(kLeast, all / 2));
+    // Where more than the modest part is wished for, a job with little memory is not to take all of it.
+    const std::size_t comfortable = all / 2 < wish.modest ? 0 : std::min(wish.comfortable, all);
+    return std::max({modest, comfortable, std::min(wish.ample, available.value_or(0) / 2)});
   }
   check_memory_limit(max_memory, fixed, "the program", " before it reads any data", "raise --max-memory");
   return static_cast<std::size_t>(*max_memory) - fixed;

@@ -11,8 +11,8 @@
 
 namespace semicrf {
 
-// Windows when the user names no limit: large enough for whole chromosomes of 200-base bins, small for a
-// laptop.
+// Windows when the user names no limit and memory is not scarce: large enough for whole chromosomes of
+// 200-base bins, small for a laptop.
 inline constexpr std::size_t kDefaultWindowMemory = std::size_t{192} << 20;
 
 // Windows when the user names no limit and there is a GPU, which is slow with few positions at a time.
@@ -23,6 +23,9 @@ inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
+
+// The same where inputs and outputs keep so many bytes, of which it has room for those of a usual genome.
+std::size_t fixed_memory(std::size_t kept);
 
 // What each draw of a simulation adds to that part: the buffer of its file and its latest segments.
 inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
@@ -56,24 +59,26 @@ std::optional<std::size_t> available_memory(const std::string& root = "");
 
 // What windows would like to have.
 struct WindowWish {
-  std::size_t modest = kDefaultWindowMemory;  // whatever the machine has
-  std::size_t comfortable = 0;                // as far as the machine has it
-  std::size_t ample = 0;                      // as far as half of what the machine has
+  std::size_t modest = kDefaultWindowMemory;  // as far as half of what there is, but 16 MiB at least
+  std::size_t comfortable = 0;                // as far as there is so much, beyond the modest part
+  std::size_t ample = 0;                      // as far as half of what there is
 };
 
-// Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit what is wished for.
-// MemoryError when the limit leaves nothing.
+// Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit what is wished for and
+// `available`, of which nothing is known where it is empty. MemoryError when the limit leaves nothing.
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
-                          const WindowWish& wish);
+                          const WindowWish& wish,
+                          const std::optional<std::size_t>& available = available_memory());
 
 // What `plan` makes of the bytes for windows; where --max-memory leaves too little for it (it throws
-// MemoryError), the error names the amount that would do.
+// MemoryError), the error names the amount that would do. Without a limit it gets what is wished for, even
+// where there is less, before it fails.
 template <class Plan>
 auto plan_in_memory(const std::optional<std::int64_t>& max_memory, const WindowWish& wish, const Plan& plan) {
   try {
     return plan(window_memory(max_memory, kFixedMemory, wish));
   } catch (const MemoryError&) {
-    if (!max_memory) throw;
+    if (!max_memory) return plan(wish.modest);
     const std::optional<std::size_t> sufficient = sufficient_memory(kFixedMemory, [&](std::size_t total) {
       try {
         plan(total - kFixedMemory);

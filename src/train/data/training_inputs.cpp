@@ -149,8 +149,8 @@ class Reader {
       : options_(options), labels_(labels), inputs_(inputs), num_tracks_(num_tracks), sample_(sample) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
-  TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
-                    std::vector<SequenceStats>* stats, TrainingInputs& found) {
+  TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken, SpooledText* stats,
+                    TrainingInputs& found) {
     data_.num_labels = static_cast<int>(labels_.labels.size());
     data_.num_tracks = static_cast<int>(num_tracks_);
     for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, found);
@@ -159,7 +159,7 @@ class Reader {
 
  private:
   void read_sequence(std::size_t index, const std::map<std::string, std::vector<BaseRange>>& taken,
-                     std::vector<SequenceStats>* stats, TrainingInputs& found) {
+                     SpooledText* stats, TrainingInputs& found) {
     const Sequence& sequence = inputs_.sequences()[index];
     PieceRequest request = inputs_.piece_request(index);
     if (const auto regions = taken.find(sequence.title); regions != taken.end())
@@ -192,7 +192,7 @@ class Reader {
       entry.missing_values = missing_stats(*scores->missing_values);
       found.missing.add(sequence.title, *scores->missing_values);
     }
-    if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
+    if (stats != nullptr && entry.pieces > 0) stats->append(stats_entry(entry, stats->empty()));
   }
 
   // Of the pieces from `first` on, which are those of this sequence.
@@ -345,6 +345,7 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
                  const LabelFile& labels, const Parameters& parameters, bool bin_size_given,
                  const std::vector<Track>& tracks, TrainingInputs& found) {
   const InputSet inputs = InputSet::open(input, parameters, RowFeatures::kInputs);
+  found.kept_bytes = std::max(found.kept_bytes, inputs.kept_bytes());
   const std::vector<TrackSteps::Track>& steps = inputs.steps().tracks;
   found.steps.tracks.insert(found.steps.tracks.end(), steps.begin(), steps.end());
   const std::string name = !has_samples(input) ? "" : chosen_samples(input).front() + ": ";
@@ -376,6 +377,16 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
                      .read(held_out, &found.sequences, found),
                  parameters.tracks, tracks),
          found.training);
+}
+
+// What reading left in memory besides the inputs and the arrays of the pieces, as measured.
+std::size_t kept_bytes(const LabelFile& labels, const TrainingInputs& found) {
+  constexpr std::size_t kChromosome = 250, kLine = 120, kPiece = 900, kSegment = 40;
+  std::size_t bytes = labels.chromosomes.size() * kChromosome;
+  for (const auto& [name, records] : labels.chromosomes) bytes += records.size() * kLine;
+  for (const TrainingData* data : {&found.training, &found.validation})
+    bytes += data->pieces.size() * kPiece + static_cast<std::size_t>(data->segments()) * kSegment;
+  return bytes;
 }
 
 }  // namespace
@@ -458,6 +469,7 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
                           ? "tracks and regions must overlap outside the validation regions"
                           : "labels, tracks and regions must overlap outside the validation regions"});
   for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
+  found.kept_bytes += kept_bytes(labels, found);
   return found;
 }
 

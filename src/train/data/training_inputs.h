@@ -1,6 +1,7 @@
 // Reads the tracks and the labels of a training run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include "core/text/name_index.h"
 #include "core/warning.h"
-#include "io/json/stats_json.h"
+#include "io/files/spooled_text.h"
 #include "model/parameters.h"
 #include "pipeline/inputs/arguments/track_steps.h"
 #include "pipeline/inputs/rows/missing_values.h"
@@ -37,8 +38,9 @@ struct TrainingInputs {
   std::vector<std::string> labels;   // of these: the files of labels
   TrackSteps steps;                  // of bigWig files
   std::vector<Warning> warnings;
-  std::vector<SequenceStats> sequences;  // of the training data
-  MissingSummary missing;                // of the labelled bins
+  SpooledText sequences;       // of the training data: their entries in statistics
+  MissingSummary missing;      // of the labelled bins
+  std::size_t kept_bytes = 0;  // besides the arrays of the pieces: of sequences, pieces, segments and labels
 };
 
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the

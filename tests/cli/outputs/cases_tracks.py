@@ -6,9 +6,9 @@ import signal
 import time
 import xml.etree.ElementTree
 
-from bbi_files import bigbed_lines, bigwig_intervals
+from bbi_files import bigbed_lines, bigwig_intervals, zoom_levels
 from harness import check
-from make_inputs import npy, parameters
+from make_inputs import bigwig, npy, parameters, track_parameters
 
 BED9 = ["chrom", "chromStart", "chromEnd", "name", "score", "strand", "thickStart", "thickEnd", "reserved"]
 TRACKS = "chrA.npy chrB.npy chrC.npy"
@@ -190,3 +190,32 @@ def test_a_signal_takes_the_new_folder_away(box):
     check(process.poll() is None, "ended before the signal")
     process.send_signal(signal.SIGTERM)
     check(process.wait(timeout=30) == -signal.SIGTERM and "hub" not in box.listing(), "%r" % box.listing())
+
+
+def test_zoom_levels_of_scaffolds(box):
+    """Records lie on one scaffold each and have its values; blocks are full, however many scaffolds there are."""
+    lengths = [10 * (1 + i % 97) for i in range(250)]
+    names = ["s%04d" % i for i in range(250)]
+    sections = [bigwig.fixed_step(name, 0, 10, [float((i * 7 + j) % 5) for j in range(length // 10)])[0] for i, (name, length) in enumerate(zip(names, lengths))]
+    bigwig.write(box.path("x.bw"), dict(zip(names, lengths)), sections, compress=False)
+    track_parameters(box)
+    box.ok("posterior -q -p track.json signal=x.bw -o o.bw")
+    content = box.path("o.bw").read_bytes()
+    expected = {}
+    for name, begin, end, value in bigwig_intervals(content)[0]:
+        known = expected.setdefault(names.index(name), [0, 0.0])
+        known[0] += end - begin
+        known[1] += value * (end - begin)
+    levels = zoom_levels(content)
+    check(len(levels) == 2, "%d levels" % len(levels))
+    for reduction, blocks, records in levels:
+        found = {}
+        for chromosome, begin, end, covered, total in records:
+            check(begin // reduction == (end - 1) // reduction and end <= lengths[chromosome] and covered <= end - begin, "a record of %d to %d" % (begin, end))
+            known = found.setdefault(chromosome, [0, 0.0])
+            known[0] += covered
+            known[1] += total
+        check(found.keys() == expected.keys(), "%d scaffolds" % len(found))
+        for chromosome in expected:
+            check(found[chromosome][0] == expected[chromosome][0] and abs(found[chromosome][1] - expected[chromosome][1]) <= 1e-3 * (1 + abs(expected[chromosome][1])), "scaffold %d: %r" % (chromosome, found[chromosome]))
+        check(blocks == (len(records) + 511) // 512, "%d blocks for %d records" % (blocks, len(records)))

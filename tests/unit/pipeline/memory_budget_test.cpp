@@ -77,3 +77,40 @@ TEST_CASE("windows get what is left of a limit, or what is wished for") {
   CHECK(most >= 1000);
   CHECK(most < std::size_t{1} << 62);
 }
+
+TEST_CASE("windows take half of what a job may have where that is little") {
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  const auto windows = [](const WindowWish& wish, std::optional<std::size_t> available) {
+    if (available) *available *= kMebibyte;
+    return window_memory({}, kFixedMemory, wish, available) / kMebibyte;
+  };
+  const WindowWish modest;
+  CHECK(windows(modest, std::nullopt) == 192);
+  CHECK(windows(modest, 1000) == 192);
+  CHECK(windows(modest, 96) == 48);
+  CHECK(windows(modest, 5) == 16);
+  const WindowWish more{kDefaultWindowMemory, 300 * kMebibyte, 900 * kMebibyte};
+  CHECK(windows(more, std::nullopt) == 300);
+  CHECK(windows(more, 10'000) == 900);
+  CHECK(windows(more, 500) == 300);
+  CHECK(windows(more, 390) == 300);
+  CHECK(windows(more, 250) == 125);
+  // What is asked for counts, whatever there is.
+  CHECK(window_memory(100 * std::int64_t{kMebibyte}, kFixedMemory, modest, 5 * kMebibyte) ==
+        100 * kMebibyte - kFixedMemory);
+}
+
+TEST_CASE("a plan that half of little memory is not enough for gets what is wished for") {
+  const WindowWish wish{std::size_t{1} << 50, 0, 0};
+  std::size_t given = 0;
+  plan_in_memory({}, wish, [&](std::size_t bytes) {
+    given = bytes;
+    if (bytes < wish.modest) throw MemoryError({"", "", "too little", ""});
+  });
+  CHECK(given == wish.modest);
+}
+
+TEST_CASE("what inputs and outputs keep is part of what windows cannot have") {
+  CHECK(fixed_memory(0) == kFixedMemory);
+  CHECK(fixed_memory(std::size_t{100} << 20) >= kFixedMemory + (std::size_t{80} << 20));
+}

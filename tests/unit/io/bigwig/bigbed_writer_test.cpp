@@ -111,7 +111,7 @@ TEST_CASE("bigBed: what is written is read again", "[bigbed]") {
 
 TEST_CASE("bigBed: what no file can hold is refused", "[bigbed]") {
   CHECK_THROWS_AS(BigBedWriter({}, 4, 4, kDescription, {.zoom = 10}), InputError);
-  BigBedWriter writer({{"a", 100}, {"b", 100}}, 4, 4, kDescription, {.zoom = 10});
+  BigBedWriter writer(std::vector<Chromosome>{{"a", 100}, {"b", 100}}, 4, 4, kDescription, {.zoom = 10});
   writer.add(1, 5, 10, "x");
   CHECK_THROWS_AS(writer.add(1, 9, 12, "x"), std::logic_error);
   CHECK_THROWS_AS(writer.add(1, 90, 101, "x"), std::logic_error);

@@ -173,8 +173,9 @@ TEST_CASE("a file without values is a file", "[bigwig]") {
 
 TEST_CASE("what no bigWig file can hold is refused", "[bigwig]") {
   CHECK_THROWS_AS(BigWigWriter({}, {.zoom = 10}), InputError);
-  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, {.zoom = 10}), InputError);
-  BigWigWriter writer({{"a", 100}, {"b", 100}}, {.zoom = 10});
+  CHECK_THROWS_AS(BigWigWriter(std::vector<Chromosome>{{"long", std::int64_t{1} << 33}}, {.zoom = 10}),
+                  InputError);
+  BigWigWriter writer(std::vector<Chromosome>{{"a", 100}, {"b", 100}}, {.zoom = 10});
   writer.add(1, 5, 10, 1);
   CHECK_THROWS_AS(writer.add(1, 9, 12, 1), std::logic_error);
   CHECK_THROWS_AS(writer.add(1, 90, 101, 1), std::logic_error);

@@ -79,10 +79,14 @@ TEST_CASE("what was not computed is absent") {
 
 TEST_CASE("the statistics are written like any output") {
   const TempFolder folder;
-  write_stats(folder / "stats.json", example());
+  const Stats stats = example();
+  SpooledText entries;
+  for (const SequenceStats& sequence : stats.sequences)
+    entries.append(stats_entry(sequence, entries.empty()));
+  write_stats(folder / "stats.json", stats, entries);
   CHECK(test::read_file(folder / "stats.json") == stats_text(example()));
   CHECK(folder.names().size() == 1);
-  CHECK_THROWS_AS(write_stats(folder / "missing/stats.json", example()), WriteError);
+  CHECK_THROWS_AS(write_stats(folder / "missing/stats.json", stats, entries), WriteError);
 }
 
 TEST_CASE("the provenance lines hold no folder and nothing but comments") {
