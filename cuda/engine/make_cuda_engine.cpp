@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/threads/start_thread.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
 #include "cuda/engine/spread_engine.h"
@@ -93,8 +94,7 @@ std::unique_ptr<Engine> make_engine_of(const ChainModel& model, const CudaOption
     CudaOptions one = options;
     one.devices = {device};
     one.threads = std::max(1, options.threads / static_cast<int>(options.devices.size()));
-    opening.push_back(
-        std::async(std::launch::async, [&model, one] { return make_on_one<Real>(model, one); }));
+    opening.push_back(do_beside([&model, one] { return make_on_one<Real>(model, one); }));
   }
   std::vector<std::unique_ptr<cuda::CudaEngine<Real>>> engines;
   engines.reserve(opening.size());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sizes.h"
+#include "core/threads/start_thread.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -169,7 +170,8 @@ std::vector<Window> SpreadEngine<Real>::compute_all(std::size_t parts, BoundaryS
     }
   };
   std::vector<std::future<Window>> others;
-  for (std::size_t i = 1; i < parts; ++i) others.push_back(std::async(std::launch::async, run, i));
+  // A part waits for the state that the one before it finds: without a thread it comes after that one.
+  for (std::size_t i = 1; i < parts; ++i) others.push_back(do_beside_or_later([&run, i] { return run(i); }));
   std::vector<Window> windows;
   windows.push_back(run(0));
   for (auto& other : others) windows.push_back(other.get());

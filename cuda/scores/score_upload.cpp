@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/sizes.h"
+#include "core/threads/start_thread.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -38,7 +39,7 @@ struct ScoreUpload::Worker {
   PinnedBuffer<unsigned char> buffers[2];
   Event copied[2];
   int turn = 0;
-  std::thread thread;
+  std::jthread thread;
 };
 
 ScoreUpload::ScoreUpload(int device, int threads) : device_(device) {
@@ -66,8 +67,10 @@ void ScoreUpload::begin(std::vector<UploadArray> arrays, std::int64_t rows) {
   if (slices_ < 4) return;
   const auto helpers = static_cast<std::size_t>(
       std::min<std::int64_t>(slices_ / 2, static_cast<std::int64_t>(workers_.size())));
-  for (std::size_t i = 0; i < helpers; ++i)
-    workers_[i]->thread = std::thread([this, i] { copy_slices(*workers_[i]); });
+  for (std::size_t i = 0; i < helpers; ++i) {
+    workers_[i]->thread = start_thread([this, i] { copy_slices(*workers_[i]); });
+    if (!workers_[i]->thread.joinable()) break;
+  }
 }
 
 void ScoreUpload::copy_slices(Worker& worker) {

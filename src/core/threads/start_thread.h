@@ -42,4 +42,16 @@ std::future<std::invoke_result_t<Work&>> do_beside(Work work) {
   return task.get_future();
 }
 
+// The result of `work`, which is done beside the caller, or where the system refuses a thread when the result
+// is asked for: for work that waits for what others do before that.
+template <class Work>
+std::future<std::invoke_result_t<Work&>> do_beside_or_later(Work work) {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error& error) {
+    note_refused_thread(error);
+  }
+  return std::async(std::launch::deferred, std::move(work));
+}
+
 }  // namespace semicrf
