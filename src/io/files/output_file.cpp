@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <htslib/bgzf.h>
 #include <htslib/hts_log.h>
-#include <htslib/tbx.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_target.h"
+#include "io/text/position_index.h"
 
 namespace semicrf {
 namespace {
@@ -220,13 +220,13 @@ void OutputFile::finish_data() {
 
 void OutputFile::build_index() {
   hts_set_log_level(HTS_LOG_OFF);
-  constexpr int kTbiShift = 0;   // HTSlib's code for .tbi
-  constexpr int kCsiShift = 14;  // smallest bins of 16 kb, as in .tbi
   temporary_index_ = temporary_name(target_);
   registered_index_ = TemporaryName(temporary_index_);
   errno = 0;
-  if (tbx_index_build3(temporary_.c_str(), temporary_index_.c_str(),
-                       spec_.index == IndexKind::kTbi ? kTbiShift : kCsiShift, 0, &tbx_conf_bed) != 0) {
+  const bool built = spec_.index == IndexKind::kTbi
+                         ? build_tbi(temporary_, temporary_index_)
+                         : build_csi(temporary_, temporary_index_, csi_shape_for(spec_.longest_chromosome));
+  if (!built) {
     const int error_number = errno;
     if (error_number != 0) throw_write_error(index_path(spec_), "cannot be written", error_number);
     throw WriteError({index_path(spec_), "", "the index cannot be built", ""});

@@ -34,8 +34,9 @@ enum class IndexKind { kNone, kTbi, kCsi };
 IndexKind index_kind_for(std::int64_t longest_chromosome);
 
 struct OutputSpec {
-  std::string path;                    // "-": standard output
-  IndexKind index = IndexKind::kNone;  // only for names ending in ".gz"; records must be BED-like and sorted
+  std::string path;                     // "-": standard output
+  IndexKind index = IndexKind::kNone;   // only for names ending in ".gz"; records must be BED-like and sorted
+  std::int64_t longest_chromosome = 0;  // bases, for .csi
 };
 
 // Name of the index of `spec`, empty when there is none.

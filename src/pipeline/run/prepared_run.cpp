@@ -282,13 +282,8 @@ OutputSpec PreparedRun::output(const std::string& path) const {
   spec.path = path;
   if (!options_.write_index || path.empty() || is_indexed_name(path)) return spec;
   const std::int64_t longest = inputs_.longest_chromosome();
-  constexpr std::int64_t kCsiLimit = std::int64_t{1} << 32;
-  if (is_compressed_name(path) && longest > kCsiLimit)
-    throw UsageError("--write-index: " + path + " gets no index, because a chromosome has " +
-                         std::to_string(longest) + " bases, and an index reaches to " +
-                         std::to_string(kCsiLimit),
-                     "leave --write-index out");
   spec.index = index_kind_for(longest);
+  spec.longest_chromosome = longest;
   return spec;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "io/files/output_file.h"
+#include "io/text/position_index.h"
 #include "io/text/text_lines.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
@@ -102,6 +103,32 @@ TEST_CASE("a chromosome beyond 512 Mb needs .csi") {
   write_bed(spec, 1000, 1000000);
   CHECK(query(spec.path, index_path(spec), "chr1:900000001-900000002") ==
         Names{"chr1\t900000000\t901000000\tname900"});
+}
+
+TEST_CASE(
+    "a .csi index reaches as far as the longest chromosome, as HTSlib's own does where that reaches so far") {
+  CHECK(csi_shape_for(1).min_shift == 14);
+  CHECK(csi_shape_for(std::int64_t{1} << 32).min_shift == 14);
+  CHECK(csi_shape_for((std::int64_t{1} << 32) + 1).min_shift == 15);
+  for (const std::int64_t longest :
+       {std::int64_t{5'000'000'000}, std::int64_t{1} << 40, std::int64_t{1} << 61}) {
+    CAPTURE(longest);
+    CHECK(csi_shape_for(longest).reach() >= longest);
+    CHECK(csi_shape_for(longest).reach() < 2 * longest);
+    const TempFolder folder;
+    const OutputSpec spec{folder / "long.bed.gz", IndexKind::kCsi, longest};
+    const std::int64_t step = longest / 1000;
+    write_bed(spec, 1000, step);
+    const auto number = [&](int i) { return std::to_string(i * step); };
+    CHECK(query(spec.path, index_path(spec), "chr1:" + std::to_string(990 * step + 2) + "-" + number(991)) ==
+          Names{"chr1\t" + number(990) + "\t" + number(991) + "\tname990"});
+    CHECK(query(spec.path, index_path(spec), "chr2").size() == 1000);
+  }
+  const TempFolder folder;
+  const OutputSpec spec{folder / "a.bed.gz", IndexKind::kCsi, 1'000'000'000};
+  write_bed(spec, 20'000, 50'000);
+  REQUIRE(tbx_index_build3(spec.path.c_str(), (folder / "theirs").c_str(), 14, 0, &tbx_conf_bed) == 0);
+  CHECK(test::read_file(index_path(spec)) == test::read_file(folder / "theirs"));
 }
 
 TEST_CASE("an index that cannot be built is a WriteError and nothing is left") {
