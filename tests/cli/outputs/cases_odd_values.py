@@ -10,6 +10,8 @@ import pathlib
 import resource
 import subprocess
 import tempfile
+import threading
+import time
 
 import make_inputs
 from cases_import import SMALL, model_text
@@ -104,14 +106,14 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def complaint(program, arguments):
+def complaint(program, arguments, limit=LIMIT):
     """What is wrong with how the program ends, or nothing."""
     with tempfile.TemporaryDirectory(prefix="semicrf-odd-") as scratch:
         try:
             done = subprocess.run([program] + [os.fsencode(one) for one in arguments], cwd=scratch, stdin=subprocess.DEVNULL,
-                                  capture_output=True, timeout=LIMIT, check=False, preexec_fn=limit_memory)
+                                  capture_output=True, timeout=limit, check=False, preexec_fn=limit_memory)
         except subprocess.TimeoutExpired:
-            return "is still running after %d s" % LIMIT
+            return "is still running after %d s" % limit
         errors = [line for line in done.stderr.split(b"\n") if line.startswith(b"semicrf: error: ")]
         if done.returncode not in ALLOWED:
             return "exit %d: %r" % (done.returncode, done.stderr[:300])
@@ -151,3 +153,63 @@ def test_every_option_refuses_an_empty_value(box):
             line = with_value(LINES[" ".join(command.path)].split(), option.names, "")
             result = box.run(line)
             check(result.code == 2, "an empty value is taken\n%s" % result)
+
+
+# A pipe that nobody reads holds up its writer.
+OUTPUTS = {"-o", "--stats", "--log-file", "--table", "--boundaries", "--review", "--posterior", "--labels-out", "--starts-out", "--ends-out", "--counts",
+           "--prefix", "--hub", "--emissions", "--checkpoint", "--json", "--svg", "--figures", "--multiqc", "--differences", "--disagreement",
+           "--transitions", "--jaccard", "--switches", "--regions"}
+
+
+def endless_inputs(box, folder):
+    """Command lines with something that never ends, or is no file, in the place of every file."""
+    for command in all_commands(box):
+        name = " ".join(command.path)
+        if not command.path or command.commands:
+            continue
+        line = [str(folder / word) if (folder / word).is_file() else word for word in LINES[name].split()]
+        line = [word if "=" not in word else word.split("=")[0] + "=" + str(folder / word.split("=")[1]) for word in line]
+        files = [option.names for option in command.options if option.is_file()]
+        for value in ("/dev/zero", "/dev/full", str(folder / "folder"), str(folder / "pipe")):
+            for names in files:
+                if not value.endswith("pipe") or not OUTPUTS & set(names):
+                    yield with_value(line, names, value)
+            if line[-2] != "-o":
+                yield line[:-1] + [line[-1].split("=")[0] + "=" + value if "=" in line[-1] else value]
+
+
+def feed(path, stop):
+    """Writes zeros into a named pipe whenever somebody reads it."""
+    zeros = bytes(1 << 16)
+    while not stop.is_set():
+        try:
+            pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads
+            time.sleep(0.002)
+            continue
+        try:
+            os.set_blocking(pipe, True)
+            while not stop.is_set():
+                os.write(pipe, zeros)
+        except BrokenPipeError:
+            pass
+        finally:
+            os.close(pipe)
+
+
+def test_endless_inputs_end(box):
+    """/dev/zero, /dev/full, folders, and pipes that somebody writes zeros into without end: an error or a result, soon."""
+    prepare(box)
+    folder = pathlib.Path(box.folder)
+    os.mkfifo(folder / "pipe")
+    lines = list(endless_inputs(box, folder))
+    check(len(lines) > 300, "only %d command lines" % len(lines))
+    stop = threading.Event()
+    writer = threading.Thread(target=feed, args=(folder / "pipe", stop))
+    writer.start()
+    try:
+        bad = ["semicrf %s: %s" % (" ".join(line), what) for line in lines if (what := complaint(box.program, line, 20))]
+    finally:
+        stop.set()
+        writer.join()
+    check(not bad, "%d of %d command lines:\n%s" % (len(bad), len(lines), "\n".join(bad[:40])))
