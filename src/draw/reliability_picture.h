@@ -1,4 +1,4 @@
-// The reliability of probabilities as a picture.
+// The reliability diagram of probabilities.
 #pragma once
 
 #include <string>

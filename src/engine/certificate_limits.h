@@ -1,5 +1,6 @@
-// What the fast paths of the engines may trust (docs/algorithm.md, "The certificate"). Log semiring: numbers
-// are linear, relative to a scale. Max semiring: numbers are logarithms relative to a scale.
+// The error bounds up to which the fast paths of the engines may be trusted (docs/algorithm.md, "The
+// certificate"). Log semiring: numbers are linear, relative to a scale. Max semiring: numbers are logarithms
+// relative to a scale.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// How well predicted probabilities of yes-or-no events agree with what happened. docs/evaluation.md defines
-// the numbers.
+// Calibration: how well predicted probabilities of yes-or-no events agree with what happened.
+// docs/evaluation.md defines the numbers.
 #pragma once
 
 #include <cstddef>

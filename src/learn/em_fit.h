@@ -1,4 +1,5 @@
-// Expectation maximization: exact E-steps by the engine, M-steps in closed form (docs/learning.md).
+// Expectation maximization, for these models the Baum-Welch algorithm: exact E-steps by the engine, M-steps
+// in closed form (docs/learning.md).
 #pragma once
 
 #include <functional>

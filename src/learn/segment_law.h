@@ -1,5 +1,5 @@
-// The law of segments: which label comes first, which follows which, and how long each lasts. All as
-// probabilities that sum to 1, kept as the log scores of a ChainModel.
+// The law of segments and its M-step: which label comes first, which follows which, and how long each lasts.
+// All as probabilities that sum to 1, kept as the log scores of a ChainModel.
 #pragma once
 
 #include <optional>

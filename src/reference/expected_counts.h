@@ -1,5 +1,5 @@
-// Expected counts from the two passes (docs/algorithm.md section 3): every segment and every transition is
-// visited on its own.
+// Expected counts, the sufficient statistics of an E-step, from the two passes (docs/algorithm.md section 3):
+// every segment and every transition is visited on its own.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The forward recurrence over a whole sequence, in either semiring (docs/algorithm.md sections 2 and 8).
+// The forward recursion over a whole sequence, in either semiring (docs/algorithm.md sections 2 and 8).
 //
 // Messages are stored relative to an integer `level` per boundary that follows their size, so that their
 // precision does not decay along a sequence, and sums of levels are exact. True message = level[t] + entry.

@@ -1,4 +1,4 @@
-// Posteriors from the two passes (docs/algorithm.md sections 3 and 5).
+// The forward-backward algorithm: posteriors from the two passes (docs/algorithm.md sections 3 and 5).
 #pragma once
 
 #include "core/chain_model.h"

@@ -1,4 +1,5 @@
-// The two ways of combining alternatives: sum their probabilities, or keep the best.
+// The two ways of combining alternatives, the semirings: sum their probabilities (log-sum-exp), or keep the
+// best.
 #pragma once
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct DecodeArguments {
   CommonArguments common;
   DecodeOptions options;
   MultiqcTarget multiqc;
-  std::string score = "auto", rule = "viterbi";
+  std::string score, rule = "viterbi";
   bool no_entropy = false;
 };
 
@@ -53,7 +53,7 @@ void decode(const DecodeArguments& arguments) {
   const bool hub_alone = arguments.common.output.empty() && arguments.common.prefix.empty();
   if (!options.hub.folder.empty() && hub_alone) options.output.clear();
   options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
-  if (arguments.score != "auto")
+  if (!arguments.score.empty())
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
   options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
   options.entropy = !arguments.no_entropy;
@@ -147,11 +147,10 @@ void add_table_options(CLI::App& command, DecodeArguments& arguments) {
 }
 
 void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
-  add_choice(
-      command, "--score", arguments.score,
-      "score column: posterior (computes posteriors), none (0, unless another output needs posteriors) "
-      "or auto (posterior where it takes less than a third of the time of the rest)",
-      {"auto", "posterior", "none"});
+  add_choice(command, "--score", arguments.score,
+             "score column: posterior (computes posteriors; default) or none (0, unless another output needs "
+             "posteriors), which saves the time that they take",
+             {"posterior", "none"});
   command.add_flag("--merge-adjacent", arguments.options.merge_adjacent,
                    "join touching segments of one label");
   command.add_flag("--extra-columns", arguments.options.extra_columns,

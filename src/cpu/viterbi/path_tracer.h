@@ -1,5 +1,5 @@
-// Follows the best path right to left through kept messages: O(K + C) per segment, no back-pointers
-// (docs/algorithm.md, "Viterbi without back-pointers").
+// The Viterbi traceback: follows the best path right to left through kept messages: O(K + C) per segment, no
+// back-pointers (docs/algorithm.md, "Viterbi without back-pointers").
 #pragma once
 
 #include <algorithm>

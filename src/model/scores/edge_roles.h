@@ -38,7 +38,7 @@ class EdgeRoles {
   // seen.
   double survival(std::int64_t k, int label) const;
   // What a segment of the base's label scores for its duration in a piece of that length: by its survival
-  // where it is the first or last one at a cut, and for its places where it covers the whole piece.
+  // function where it is the first or last one at a cut, and for its places where it covers the whole piece.
   double duration_score(const Segment& segment, std::int64_t length) const;
   // Whether one segment may cover a piece that is cut at both ends; such a chain has start scores.
   bool has_whole_pieces() const { return cut_.left && cut_.right; }

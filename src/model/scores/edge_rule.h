@@ -1,4 +1,4 @@
-// How the first and last segment of a piece that was cut out of something longer are scored.
+// Censoring: how the first and last segment of a piece that was cut out of something longer are scored.
 #pragma once
 
 #include <optional>

@@ -273,7 +273,7 @@ void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constrain
 }
 
 // Of ranks far below the best one, scores of others must be further below.
-constexpr double kRankedToll = 0x1p19;
+constexpr double kRankedPenalty = 0x1p19;
 
 bool has_required_boundaries(const SegmentList& path, Constraints constraints) {
   SegmentList::Reader reader(path);
@@ -297,27 +297,27 @@ void drop_others(Constraints constraints, const SegmentList& best, BestPaths& pa
 }
 
 // Segmentations that lack a required boundary are all that is left of a claim that contradicts one: where
-// that may be so, the largest toll tells, which is too large for the digits of the other claims.
+// that may be so, the largest penalty tells, which is too large for the digits of the other claims.
 void settle_claims(Engine& engine, ScoreSource& plain, const Analysis& analysis, const PiecePlan& plan,
                    const PieceIdentity& identity, Constraints constraints, const ConstraintFindings& found,
                    std::vector<ClaimResult>& results) {
-  const auto may_lack = [&](const ClaimResult& result, double toll) {
-    return found.may_lack_boundary(std::min(result.log_true, result.log_false), toll);
+  const auto may_lack = [&](const ClaimResult& result, double penalty) {
+    return found.may_lack_boundary(std::min(result.log_true, result.log_false), penalty);
   };
   const std::vector<Claim> all = analysis.claims->claims_of(identity).claims;
   std::vector<Claim> claims;
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!may_lack(results[i], found.toll)) continue;
+    if (!may_lack(results[i], found.penalty)) continue;
     claims.push_back(all[i]);
     numbers.push_back(i);
   }
   if (claims.empty()) return;
-  ConstrainedSource strict(plain, engine.model(), constraints, plan.threads, kLargestToll);
+  ConstrainedSource strict(plain, engine.model(), constraints, plan.threads, kLargestPenalty);
   const ClaimSweep swept = results_of(claims, engine, strict, analysis, plan, {});
   for (std::size_t i = 0; i < claims.size(); ++i) {
     ClaimResult result = swept.results[i];
-    if (may_lack(result, kLargestToll))
+    if (may_lack(result, kLargestPenalty))
       result = result.log_true < result.log_false ? ClaimResult{kNegativeInfinity, 0}
                                                   : ClaimResult{0, kNegativeInfinity};
     results[numbers[i]] = result;
@@ -341,9 +341,9 @@ PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analy
   } else if (progress) {
     progress(analysis.constraint_passes() * source.length());
   }
-  double toll = found ? found->toll : 0;
-  if (found && analysis.best_paths) toll = std::max(toll, kRankedToll);
-  ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, toll);
+  double penalty = found ? found->penalty : 0;
+  if (found && analysis.best_paths) penalty = std::max(penalty, kRankedPenalty);
+  ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, penalty);
   PieceResult result = analyse_scores(engine, constrained, &source, analysis, plan, identity, sink, progress);
   if (!result.feasible()) refuse();
   if (result.claims && require_boundaries(constraints))

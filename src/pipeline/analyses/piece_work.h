@@ -46,7 +46,6 @@ struct Analysis {
   PathScoring scoring = PathScoring::kRescore;  // of it
   std::optional<double> path_gamma;  // in place of it the path by posteriors, with this weight of boundaries
   bool posteriors = false;           // boundary posteriors; with a path, also those along it
-  bool posteriors_if_cheap = false;  // `posteriors` where they take little beside the rest of the run
   bool label_posteriors = false;
   bool start_posteriors = false;
   bool end_posteriors = false;

@@ -32,11 +32,6 @@ constexpr double kGpuSlowBlock = 60e-6;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
 
-// Start of the program, and reading by one thread: of compressed tracks, of arrays that are mapped.
-constexpr double kProgramStart = 0.01;
-constexpr double kReadBytes = 50e6;
-constexpr double kArrayBytes = 2e9;
-
 std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
 
 }  // namespace
@@ -84,15 +79,6 @@ double expected_gpu_seconds(const WorkSize& work) {
   const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * block);
   const double upload = positions * work.inputs * static_cast<double>(sizeof(float)) / kUploadBytes;
   return kGpuStart + std::max(upload, work.sweeps * sweep);
-}
-
-bool scores_are_cheap(const WorkSize& work) {
-  WorkSize path = work, posteriors = work;
-  path.sweeps = 1;
-  posteriors.sweeps = 2;
-  const double rest = kProgramStart + work.input_bytes / kReadBytes + work.array_bytes / kArrayBytes +
-                      expected_cpu_seconds(path, 1);
-  return 3 * expected_cpu_seconds(posteriors, 1) < rest;
 }
 
 DeviceChoice choose_device(const EngineOptions& options, const WorkSize& work,

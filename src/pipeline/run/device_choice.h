@@ -25,8 +25,6 @@ struct WorkSize {
   int num_labels = 1;          // C
   int inputs = 1;              // numbers per position: tracks, or scores of labels
   int sweeps = 1;              // over all positions: 1 for a path, exact segments or draws, 2 for posteriors
-  double input_bytes = 0;      // of compressed files, as far as they are read
-  double array_bytes = 0;      // of arrays, which are mostly read in place
   int period = 1;              // see period_of()
 };
 
@@ -38,11 +36,6 @@ int period_of(const ChainModel& model);
 // Seconds, without reading inputs and writing outputs, which are the same for both.
 double expected_cpu_seconds(const WorkSize& work, int threads);
 double expected_gpu_seconds(const WorkSize& work);  // of one GPU, its start included
-
-// Whether the posteriors of the segments of a path are expected to take less than a third of the time that
-// the rest of a decode takes: reading, the path and writing, by one thread. The same on every machine, so
-// that the outputs are.
-bool scores_are_cheap(const WorkSize& work);
 
 struct DeviceChoice {
   EngineOptions::Backend backend = EngineOptions::Backend::kCpu;

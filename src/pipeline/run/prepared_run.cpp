@@ -54,11 +54,8 @@ std::future<void> started(const EngineOptions& options) {
 // What is to be computed of the inputs, without the sweeps over it, and the lengths of its pieces.
 WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::vector<std::int64_t>& lengths) {
   WorkSize work;
-  std::int64_t bins = 0;
-  for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
-    bins += inputs.sequences()[i].bins;
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
     for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
-  }
   for (const std::int64_t length : lengths) {
     work.positions += length;
     work.longest = std::max(work.longest, length);
@@ -67,11 +64,6 @@ WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::ve
   work.num_labels = parameters.num_labels();
   work.period = period_of(parameters.chain);
   work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
-  if (bins == 0) return work;
-  const double share = static_cast<double>(work.positions) / static_cast<double>(bins);
-  double& bytes = inputs.steps().tracks.empty() ? work.array_bytes : work.input_bytes;
-  for (const ProvenanceInput& input : inputs.provenance())
-    bytes += share * static_cast<double>(std::max<std::int64_t>(input.bytes, 0));
   return work;
 }
 
@@ -97,8 +89,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
   tell_steps();
 }
 
-// The engine that `--device auto` stands for, and the devices that share windows, where that pays. Decides on
-// posteriors that are wanted only where they are cheap.
+// The engine that `--device auto` stands for, and the devices that share windows, where that pays.
 EngineOptions PreparedRun::settled_engine() {
   EngineOptions options = options_.engine;
   read_constraints();
@@ -106,13 +97,6 @@ EngineOptions PreparedRun::settled_engine() {
   std::vector<std::int64_t> lengths;
   WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
   options.spread_windows = windows_pay(lengths, options.devices.size());
-  if (analysis_.posteriors_if_cheap && !analysis_.posteriors) {
-    analysis_.posteriors = scores_are_cheap(work);
-    if (!analysis_.posteriors)
-      log_note(
-          "the score column is 0, because posteriors are expected to take more than a third of the time of "
-          "everything else in this run; --score posterior computes them");
-  }
   analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
                 (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +

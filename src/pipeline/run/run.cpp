@@ -31,6 +31,10 @@ Output located(Output output, const PreparedRun& run) {
 
 std::string shortest_text(double value) { return formatted("%.15g", value); }
 
+bool has_scores(const DecodeOptions& options) {
+  return options.best == 1 && options.score != ScoreColumn::kNone;
+}
+
 Analysis decode_analysis(const DecodeOptions& options) {
   Analysis analysis;
   const bool by_posteriors = options.rule == PathRule::kPosterior;
@@ -52,9 +56,7 @@ Analysis decode_analysis(const DecodeOptions& options) {
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
   analysis.path_edges = analysis.interval_level || analysis.exact_segments;
   analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
-                        options.score == ScoreColumn::kPosterior || !options.hub.folder.empty() ||
-                        (by_posteriors && options.score == ScoreColumn::kAuto);
-  analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto && options.best == 1;
+                        !options.hub.folder.empty() || has_scores(options);
   analysis.sums = options.entropy && !options.run.stats_path.empty();
   analysis.label_posteriors = !options.hub.folder.empty();
   // bigBed has columns for them; this alone is no reason for posteriors.

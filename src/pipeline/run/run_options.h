@@ -76,7 +76,6 @@ struct RunOptions {
 
 // The score column of decoded segments: 1000 times the mean posterior of their label, or 0.
 enum class ScoreColumn {
-  kAuto,       // posterior where that is expected to take less than a third of the time of the rest
   kPosterior,  // computes posteriors
   kNone,       // 0, unless posteriors are computed anyway
 };
@@ -109,8 +108,8 @@ struct DecodeOptions {
                                          // none in the table of segments
   std::string review_path;               // uncertain boundaries, BED; empty: none
   std::optional<std::int64_t> review_top;  // so many of them, >= 1; absent: all
-  ScoreColumn score = ScoreColumn::kAuto;
-  bool entropy = true;  // in the statistics, where posteriors are computed
+  std::optional<ScoreColumn> score;        // absent: kPosterior, of several segmentations kNone
+  bool entropy = true;                     // in the statistics, where posteriors are computed
   bool merge_adjacent = false;
   bool extra_columns = false;  // three columns of posteriors behind the nine of BED
   HubOptions hub;

@@ -1,4 +1,4 @@
-// A fit on disk, to go on from after a stop.
+// The checkpoint of a fit: on disk, to go on from after a stop.
 #pragma once
 
 #include <string>

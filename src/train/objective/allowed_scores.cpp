@@ -46,19 +46,19 @@ std::vector<Constraint> constraints_of(std::span<const LabelEvidence> evidence, 
 
 }  // namespace
 
-bool needs_toll(std::span<const LabelEvidence> evidence) {
+bool needs_penalty(std::span<const LabelEvidence> evidence) {
   for (std::size_t i = 1; i < evidence.size(); ++i)
     if (are_lines_of_one_label(evidence[i - 1], evidence[i])) return true;
   return false;
 }
 
 ScoreWindow allowed_scores(const ScoreWindow& window, const ChainModel& model,
-                           std::span<const LabelEvidence> evidence, int threads, double toll,
+                           std::span<const LabelEvidence> evidence, int threads, double penalty,
                            ScoreBuffers& buffers) {
   const std::vector<Constraint> constraints = constraints_of(evidence, model);
   MemoryScoreSource source(window, model.num_labels);
   const ScoreWindow allowed =
-      ConstrainedSource(source, model, constraints, threads, toll).read(0, window.length, buffers);
+      ConstrainedSource(source, model, constraints, threads, penalty).read(0, window.length, buffers);
   const std::size_t labels = wide(model.num_labels);
   std::vector<double>& emissions = buffers.emissions.f64;
   for (const LabelEvidence& one : evidence)

@@ -29,8 +29,8 @@ constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
 
 // For boundaries between lines of one label, tried one after the other: the smaller, the more digits are left
 // of the scores of the boundary.
-constexpr std::array kTolls = {0x1p19, 0x1p26, 0x1p33};
-constexpr double kTollMargin = 45;  // e^-45 is nothing beside 1
+constexpr std::array kPenalties = {0x1p19, 0x1p26, 0x1p33};
+constexpr double kPenaltyMargin = 45;  // e^-45 is nothing beside 1
 
 // As many as threads, but an engine on every device.
 int workers_for(std::size_t shards, const EngineOptions& options) {
@@ -316,14 +316,14 @@ class Evaluator {
   // The pieces of all shards in one call of the engine.
   void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) {
     std::vector<std::size_t> pieces;
-    bool tolls = false;
+    bool penalties = false;
     for (const std::vector<std::size_t>& shard : shards) {
       pieces.insert(pieces.end(), shard.begin(), shard.end());
-      for (const std::size_t i : shard) tolls = tolls || needs_toll(data_.pieces[i].evidence);
+      for (const std::size_t i : shard) penalties = penalties || needs_penalty(data_.pieces[i].evidence);
     }
-    for (const double toll : kTolls) {
+    for (const double penalty : kPenalties) {
       PieceBatch::Setup setup = setup_for(engine, sums.front().gradient.has_value());
-      setup.toll = toll;
+      setup.penalty = penalty;
       for (const std::size_t i : pieces) setup.pieces.push_back(&data_.pieces[i]);
       for (std::size_t end = 0; const std::vector<std::size_t>& shard : shards)
         setup.shard_ends.push_back(end += shard.size());
@@ -333,9 +333,9 @@ class Evaluator {
       parallel_for(threads, pieces.size(), [&](std::size_t i, int) { truths[i] = batch.prepare(i, inside); });
       ExpectedCounts counts;
       const std::vector<SequenceResult> results = batch.ask(engine, counts);
-      if (which_ == PieceBatch::Sum::kAllowed && tolls) {
-        const std::optional<std::size_t> unclear = first_unclear(toll, pieces, results);
-        if (unclear && toll < kTolls.back()) continue;
+      if (which_ == PieceBatch::Sum::kAllowed && penalties) {
+        const std::optional<std::size_t> unclear = first_unclear(penalty, pieces, results);
+        if (unclear && penalty < kPenalties.back()) continue;
         if (unclear) refuse(data_.pieces[*unclear]);
       }
       for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -348,13 +348,13 @@ class Evaluator {
     }
   }
 
-  // Segmentations that lack a boundary have e^-toll of the probability of all at most. That is nothing beside
-  // those that are allowed, if these have so much more. The first piece where they have not.
-  std::optional<std::size_t> first_unclear(double toll, std::span<const std::size_t> pieces,
+  // Segmentations that lack a boundary have e^-penalty of the probability of all at most. That is nothing
+  // beside those that are allowed, if these have so much more. The first piece where they have not.
+  std::optional<std::size_t> first_unclear(double penalty, std::span<const std::size_t> pieces,
                                            std::span<const SequenceResult> results) const {
     for (std::size_t i = 0; i < pieces.size(); ++i)
-      if (needs_toll(data_.pieces[pieces[i]].evidence) &&
-          !(log_partitions_[pieces[i]] - results[i].log_partition < toll - kTollMargin))
+      if (needs_penalty(data_.pieces[pieces[i]].evidence) &&
+          !(log_partitions_[pieces[i]] - results[i].log_partition < penalty - kPenaltyMargin))
         return pieces[i];
     return std::nullopt;
   }

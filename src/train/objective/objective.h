@@ -21,7 +21,7 @@ class Ranks;
 
 struct ObjectiveOptions {
   // Taken from the score of the true label at every position, so that another segmentation must be less
-  // likely by as much for every bin it gets wrong (the softmax margin of Gimpel and Smith, NAACL 2010); 0:
+  // likely by as much for every bin it gets wrong (the softmax-margin of Gimpel and Smith, NAACL 2010); 0:
   // likelihood. Bins that have not one known label have none.
   double margin = 0;
   // Which derivatives are wanted.

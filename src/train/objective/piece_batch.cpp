@@ -67,7 +67,7 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   }
   const ChainModel& base = setup_.parameters.chain;
   if (setup_.sum == Sum::kAllowed) {
-    window = allowed_scores(window, base, piece.evidence, threads, setup_.toll, work.allowed);
+    window = allowed_scores(window, base, piece.evidence, threads, setup_.penalty, work.allowed);
     work.scores = {};
   }
   if (setup_.has_role_chain) {

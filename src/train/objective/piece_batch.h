@@ -32,7 +32,7 @@ class PieceBatch {
     bool has_role_chain = false;       // whether the engine has their chain; else it knows cut edges. Such an
                                        // engine is not made to project
     Sum sum = Sum::kAll;
-    double toll = 0;  // allowed_scores.h; of kAllowed
+    double penalty = 0;  // allowed_scores.h; of kAllowed
     std::vector<const TrainingPiece*> pieces;
     std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
 

@@ -76,6 +76,19 @@ def test_glossary_is_short(box):
     check(15 < len(words) <= MOST_WORDS, "the glossary of docs/design.md has %d words: %s" % (len(words), ",".join(words)))
 
 
+def test_terms_of_the_field_lead_to_their_files(box):
+    """Every term of the table is in the text of the file that the table names for it."""
+    page = (ROOT / "docs" / "design.md").read_text()
+    rows = page[page.index("## Terms of the field"):page.index("## Words")].splitlines()
+    rows = [row.split("|")[1:4] for row in rows if row.startswith("| ") and "`" in row]
+    check(len(rows) >= 25, "only %d terms" % len(rows))
+    for terms, _, name in rows:
+        text = (ROOT / name.strip(" `")).read_text().replace("//", " ")
+        text = " ".join(text.split()).lower()
+        for term in re.sub(r" \(.*?\)", "", terms).split(","):
+            check(term.strip().lower() in text, "%s does not say '%s'" % (name.strip(" `"), term.strip()))
+
+
 def test_rooms_are_small(box):
     """A folder of the product has about fifteen sources at most."""
     rooms = {}

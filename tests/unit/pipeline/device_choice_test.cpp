@@ -137,12 +137,3 @@ TEST_CASE("more threads, positions, durations and labels are expected as one wou
   }
   CHECK(expected_gpu_seconds({0, 0, 1, 1, 1, 1}) > 0.2);
 }
-
-TEST_CASE("the score column is cheap beside compressed tracks, not beside arrays read in place") {
-  WorkSize tracks = genome(), arrays = genome();
-  tracks.input_bytes = 10e9;
-  arrays.array_bytes = 10e9;
-  CHECK(scores_are_cheap(tracks));
-  CHECK_FALSE(scores_are_cheap(arrays));
-  CHECK(scores_are_cheap({300, 300, 30, 3, 3, 1}));
-}

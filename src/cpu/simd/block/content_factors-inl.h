@@ -1,5 +1,5 @@
-// The factors that a block's scores give its messages: exp of content sums with end scores, and of start
-// scores less content sums, as numbers times whole units. Included once per instruction set.
+// Scaling: the factors that a block's scores give its messages: exp of content sums with end scores, and of
+// start scores less content sums, as numbers times whole units. Included once per instruction set.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_CONTENT_FACTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_CONTENT_FACTORS_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_CONTENT_FACTORS_INL_H_

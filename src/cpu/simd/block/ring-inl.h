@@ -1,5 +1,5 @@
-// Gamma of the last K positions of a run, block by block, and what is asked of them. Included once per
-// instruction set.
+// The ring buffer with gamma of the last K positions of a run, block by block, and what is asked of it.
+// Included once per instruction set.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_RING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_RING_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_RING_INL_H_

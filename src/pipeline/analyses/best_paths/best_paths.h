@@ -1,4 +1,5 @@
-// The N best segmentations of a sequence of any length in bounded memory (docs/algorithm.md, "The N best").
+// N-best (k-best) decoding: the N best segmentations of a sequence of any length in bounded memory
+// (docs/algorithm.md, "The N best").
 //
 // Messages of the max semiring say at every node how much each choice loses against the best one, whatever
 // lies to the right. Windows left to right for the states, then right to left for the deviations that the N

@@ -1,5 +1,5 @@
-// The probabilities of claims about one piece: one forward sweep over its windows, one over the reversed
-// sequence, and then every claim from what lies within K positions of its interval.
+// Event probabilities, those of claims about one piece: one forward sweep over its windows, one over the
+// reversed sequence, and then every claim from what lies within K positions of its interval.
 #pragma once
 
 #include <cstddef>

@@ -15,13 +15,13 @@ constexpr std::int64_t kTask = 1 << 10;  // positions per task of a thread
 }  // namespace
 
 ConstrainedSource::ConstrainedSource(ScoreSource& source, const ChainModel& model,
-                                     std::span<const Constraint> constraints, int threads, double toll)
+                                     std::span<const Constraint> constraints, int threads, double penalty)
     : source_(source),
       projected_(source),
       model_(model),
       constraints_(constraints),
       threads_(threads),
-      toll_(toll) {}
+      penalty_(penalty) {}
 
 // The same for all windows, whatever constraints they hold.
 void ConstrainedSource::look_for_edges() {
@@ -87,8 +87,8 @@ void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, 
       break;
     case Constraint::Kind::kBoundary:
       for (auto entry = first; entry < last; ++entry) {
-        emissions[wide(entry)] -= toll_;
-        starts[wide(entry)] += toll_;
+        emissions[wide(entry)] -= penalty_;
+        starts[wide(entry)] += penalty_;
       }
       break;
     case Constraint::Kind::kNoBoundary:

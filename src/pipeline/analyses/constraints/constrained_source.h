@@ -34,18 +34,18 @@ class ConstrainedShape : public ScoreSource {
 };
 
 // Every segmentation that meets the constraints has the score that it has in `source`, all others -inf; those
-// that lack required boundaries have `toll` less for each. Where that is more than all of them together have
-// before the others, they do not count, and the difference of the two log Z is the logarithm of the
+// that lack required boundaries have `penalty` less for each. Where that is more than all of them together
+// have before the others, they do not count, and the difference of the two log Z is the logarithm of the
 // probability of the constraints (docs/algorithm.md, section 13).
 //
 // Scores are doubles and centred already, with what the scores of `source` say: constraints do not move the
 // centre. The arithmetic of a window does not depend on whether a constraint is in it.
 class ConstrainedSource : public ScoreSource {
  public:
-  // All must outlive it. `constraints` may be empty. `threads`: for the positions of a window. `toll`: a
+  // All must outlive it. `constraints` may be empty. `threads`: for the positions of a window. `penalty`: a
   // power of two, from ConstraintPasses.
   ConstrainedSource(ScoreSource& source, const ChainModel& model, std::span<const Constraint> constraints,
-                    int threads, double toll);
+                    int threads, double penalty);
 
   std::int64_t length() const override { return source_.length(); }
   std::size_t bytes_per_position() const override {
@@ -64,7 +64,7 @@ class ConstrainedSource : public ScoreSource {
   const ChainModel& model_;
   std::span<const Constraint> constraints_;
   int threads_;
-  double toll_;
+  double penalty_;
   bool looked_ = false;                         // whether the next two are known
   bool has_starts_ = false, has_ends_ = false;  // whether windows have start and end scores
   ScoreBuffers plain_;

@@ -11,7 +11,7 @@ namespace {
 // The smaller, the more digits are left of the scores of the boundary: they are known to 4e-13, 6e-11, 7e-9
 // and 1e-6. The first is enough where constraints have a probability of e^-4000 or more; the last is for
 // scores of -1e9 that mean "impossible".
-constexpr std::array kTolls = {0x1p12, 0x1p19, 0x1p26, kLargestToll};
+constexpr std::array kPenalties = {0x1p12, 0x1p19, 0x1p26, kLargestPenalty};
 constexpr double kMargin = 45;  // e^-45 is nothing beside 1
 
 }  // namespace
@@ -20,14 +20,14 @@ bool require_boundaries(Constraints constraints) {
   return std::ranges::find(constraints, Constraint::Kind::kBoundary, &Constraint::kind) != constraints.end();
 }
 
-// All that lack a boundary have e^-toll of the probability without constraints at most.
-bool ConstraintFindings::may_lack_boundary(double log, double with_toll) const {
-  return log > kNegativeInfinity && log < kMargin - with_toll - log_probability;
+// All that lack a boundary have e^-penalty of the probability without constraints at most.
+bool ConstraintFindings::may_lack_boundary(double log, double with_penalty) const {
+  return log > kNegativeInfinity && log < kMargin - with_penalty - log_probability;
 }
 
-double ConstraintPasses::log_partition(Constraints constraints, double toll,
+double ConstraintPasses::log_partition(Constraints constraints, double penalty,
                                        const ProgressCallback& progress) {
-  ConstrainedSource source(source_, engine_.model(), constraints, threads_, toll);
+  ConstrainedSource source(source_, engine_.model(), constraints, threads_, penalty);
   return semicrf::log_partition(engine_, source, plan_, progress);
 }
 
@@ -36,18 +36,19 @@ double ConstraintPasses::unconstrained(const ProgressCallback& progress) {
   return *unconstrained_;
 }
 
-// Segmentations that lack a boundary have e^-toll of the probability without constraints at most. That is
+// Segmentations that lack a boundary have e^-penalty of the probability without constraints at most. That is
 // nothing beside the constraints' own, if that is so much larger.
 std::optional<ConstraintFindings> ConstraintPasses::find(Constraints constraints,
                                                          const ProgressCallback& progress) {
   const double all = unconstrained(progress);
   if (all == kNegativeInfinity) return std::nullopt;
   const bool required = require_boundaries(constraints);
-  for (const double toll : kTolls) {
-    const double found = log_partition(constraints, toll, toll == kTolls.front() ? progress : nullptr);
+  for (const double penalty : kPenalties) {
+    const double found =
+        log_partition(constraints, penalty, penalty == kPenalties.front() ? progress : nullptr);
     if (found == kNegativeInfinity) return std::nullopt;
-    if (!required || all - found < toll - kMargin)
-      return ConstraintFindings{std::min(0.0, found - all), toll};
+    if (!required || all - found < penalty - kMargin)
+      return ConstraintFindings{std::min(0.0, found - all), penalty};
   }
   return std::nullopt;
 }

@@ -21,15 +21,15 @@ bool require_boundaries(Constraints constraints);
 // What is known of constraints that can be met.
 struct ConstraintFindings {
   double log_probability = 0;  // natural logarithm, at most 0
-  double toll = 0;  // for ConstrainedSource: those that lack a boundary do not count beside the others
+  double penalty = 0;  // for ConstrainedSource: those that lack a boundary do not count beside the others
 
-  // Whether the probability of something, under a toll, may be that of segmentations that lack a required
+  // Whether the probability of something, under a penalty, may be that of segmentations that lack a required
   // boundary. Natural logarithm.
-  bool may_lack_boundary(double log, double with_toll) const;
+  bool may_lack_boundary(double log, double with_penalty) const;
 };
 
-// The largest toll that is tried.
-inline constexpr double kLargestToll = 0x1p33;
+// The largest penalty that is tried.
+inline constexpr double kLargestPenalty = 0x1p33;
 
 class ConstraintPasses {
  public:
@@ -46,7 +46,7 @@ class ConstraintPasses {
   std::optional<std::size_t> first_impossible(Constraints constraints);
 
  private:
-  double log_partition(Constraints constraints, double toll, const ProgressCallback& progress);
+  double log_partition(Constraints constraints, double penalty, const ProgressCallback& progress);
   double unconstrained(const ProgressCallback& progress);
 
   Engine& engine_;

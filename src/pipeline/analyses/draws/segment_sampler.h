@@ -1,5 +1,6 @@
-// Exact draws of the segmentation from P(y|x): log messages forward, then labels and segments right to left,
-// each from its distribution given everything to its right (docs/algorithm.md, "Exact segments and draws").
+// Stochastic traceback (backward sampling): exact draws of the segmentation from P(y|x), log messages
+// forward, then labels and segments right to left, each from its distribution given everything to its right
+// (docs/algorithm.md, "Exact segments and draws").
 //
 // Bounded memory as in decoding: windows left to right for the true state at every window's edge, then right
 // to left with the messages of one window at a time. All draws are followed through a window together.

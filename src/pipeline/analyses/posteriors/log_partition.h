@@ -1,4 +1,4 @@
-// log Z of a sequence of any length, by forward messages alone.
+// log Z, the log partition function, of a sequence of any length, by forward messages alone.
 #pragma once
 
 #include "engine/engine.h"

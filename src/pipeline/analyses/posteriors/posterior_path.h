@@ -1,4 +1,5 @@
-// The labels that are expected to be right most often: the path of `decode --rule posterior`.
+// Posterior decoding (maximum expected accuracy): the labels that are expected to be right most often, the
+// path of `decode --rule posterior`.
 //
 // Of all sequences of labels it maximises the sum over bins of P(label_t | t), plus gamma times the sum over
 // the boundaries t > 0 between two labels of P(a segment of label_t starts at t). Two labels may follow each

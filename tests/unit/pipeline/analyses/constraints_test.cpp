@@ -211,13 +211,13 @@ bool check_against_enumeration(const ModelCase& sample, Constraints constraints)
       check_impossible(setting, sample, scored, constraints);
       continue;
     }
-    // Scores beside a toll are known to its last digits.
-    const double tolerance =
-        tolerance_of(options) + resolution_of(sample, truth.paths.front().path) +
-        2e-16 * static_cast<double>(constraints.size()) * (require_boundaries(constraints) ? found->toll : 0);
+    // Scores beside a penalty are known to its last digits.
+    const double tolerance = tolerance_of(options) + resolution_of(sample, truth.paths.front().path) +
+                             2e-16 * static_cast<double>(constraints.size()) *
+                                 (require_boundaries(constraints) ? found->penalty : 0);
     const double scale = std::max(1.0, 1e-2 * std::fabs(truth.log_probability));
     REQUIRE(std::fabs(found->log_probability - truth.log_probability) < tolerance * scale);
-    ConstrainedSource source(setting.source, sample.model, constraints, 2, found->toll);
+    ConstrainedSource source(setting.source, sample.model, constraints, 2, found->penalty);
     check_posteriors(setting, source, truth, tolerance);
     check_paths(setting, source, sample, truth, constraints, tolerance);
     check_claims(setting, source, options, truth, tolerance);
@@ -273,11 +273,11 @@ TEST_CASE("constraints on long sequences are the reference's, in any windows") {
         Setting setting(engines[e], sample, chunks);
         const std::optional<ConstraintFindings> found = setting.passes.find(constraints);
         REQUIRE(found);
-        CHECK(found->toll == truth->toll);
+        CHECK(found->penalty == truth->penalty);
         const double digits = engines[e].precision == Precision::kFloat ? 1e-6 : 1e-11;
         CHECK(std::fabs(found->log_probability - truth->log_probability) <
               digits * (100 + std::fabs(truth->log_probability)));
-        ConstrainedSource source(setting.source, sample.model, constraints, 2, found->toll);
+        ConstrainedSource source(setting.source, sample.model, constraints, 2, found->penalty);
         const ViterbiResult best = decode_viterbi(*setting.engine, source, setting.plan);
         REQUIRE(best.feasible);
         CHECK(meets_all(segments_of(best.segments), constraints));
