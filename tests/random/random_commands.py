@@ -136,8 +136,8 @@ def main():
     global SANITIZED  # pylint: disable=global-statement
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, required=True)
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("SEMICRF_RANDOM_SECONDS", "240")),
-                        help="stop after these (default: SEMICRF_RANDOM_SECONDS, or 240)")
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("SEMICRF_RANDOM_SECONDS", "600")),
+                        help="stop after these (default: SEMICRF_RANDOM_SECONDS, or 600)")
     parser.add_argument("--seed", type=int, default=None, help="(default: SEMICRF_RANDOM_SEED, or a new one, which is printed)")
     parser.add_argument("--first", type=int, default=0, help="number of the first sequence")
     parser.add_argument("--sequences", type=int, default=10**9, help="how many")
