@@ -1,6 +1,7 @@
 #include "cuda/engine/spread_engine.h"
 
 #include <algorithm>
+#include <exception>
 #include <future>
 #include <utility>
 
@@ -172,9 +173,17 @@ std::vector<Window> SpreadEngine<Real>::compute_all(std::size_t parts, BoundaryS
   std::vector<std::future<Window>> others;
   // A part waits for the state that the one before it finds: without a thread it comes after that one.
   for (std::size_t i = 1; i < parts; ++i) others.push_back(do_beside_or_later([&run, i] { return run(i); }));
-  std::vector<Window> windows;
-  windows.push_back(run(0));
-  for (auto& other : others) windows.push_back(other.get());
+  // Every part is asked for, whatever became of those before it: one may wait for another that has no thread.
+  std::vector<Window> windows(parts);
+  std::exception_ptr error;
+  for (std::size_t i = 0; i < parts; ++i) {
+    try {
+      windows[i] = i == 0 ? run(0) : others[i - 1].get();
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
   return windows;
 }
 

@@ -39,7 +39,7 @@ struct PositionRange {
 
 // Where a sequence may be cut. A function of the model, the precision and T alone.
 struct ChunkGrid {
-  std::int64_t chunk = 0;  // window edges are multiples of this (or T)
+  std::int64_t chunk = 0;  // window edges are multiples of this (or T), but see `edge`
   std::int64_t warmup =
       0;                 // positions an engine wants beyond a window's edges (fewer at the sequence's ends)
   double tolerance = 0;  // junction states agree within this (log units), besides rounding of large entries

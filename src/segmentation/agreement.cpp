@@ -95,6 +95,9 @@ std::string pair_names(const std::vector<Sample>& samples, const PairAgreement& 
   return escape_control(samples[pair.a].name) + "\t" + escape_control(samples[pair.b].name);
 }
 
+// "." where the two have no base in common.
+std::string index_text(const std::optional<double>& index) { return index ? formatted("%.6g", *index) : "."; }
+
 }  // namespace
 
 JointLabels join_labels(const std::vector<Sample>& samples) {
@@ -241,7 +244,7 @@ std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agre
   for (const PairAgreement& pair : agreement.pairs)
     text += pair_names(samples, pair) + "\t" + bases_text(pair.common()) + "\t" +
             bases_text(pair.agreeing()) + "\t" + share_text(pair.agreeing(), pair.common()) + "\t" +
-            formatted("%.6g", pair.adjusted_rand_index().value_or(1)) + "\n";
+            index_text(pair.adjusted_rand_index()) + "\n";
   return text;
 }
 

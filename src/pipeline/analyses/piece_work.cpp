@@ -80,21 +80,24 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
   for_each_pass_over(engine, ConstrainedShape(source, engine.model()), analysis, visit);
 }
 
-// Bytes of the larger one of the windows at the edges, in this pass.
+// Bytes of the windows at the edges in this pass, with their scores in the labels of the model.
 std::size_t edge_bytes(const Analysis& analysis, std::optional<WindowPlan> PiecePlan::*wanted) {
   if (analysis.edges == nullptr) return 0;
-  std::size_t most = 0;
+  std::size_t sum = 0;
   for (const EdgeWindow* edge : {&analysis.edges->left, &analysis.edges->right}) {
     if (!edge->exists()) continue;
     Analysis own = analysis;
     own.edges = nullptr;
     own.roles = edge->roles;
+    const ChunkGrid grid = edge->engine->grid(0);
     for_each_pass(*edge->engine, *edge->scores, own, [&](auto pass, const WindowNeeds& needs) {
       if (pass == wanted)
-        most = std::max(most, edge_window_bytes(edge->positions, edge->engine->grid(0), needs));
+        sum +=
+            edge_window_bytes(edge->positions, grid, needs) +
+            static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * edge->plain->bytes_per_position();
     });
   }
-  return most;
+  return sum;
 }
 
 EdgeLengths lengths_of(const EdgeWindows* edges) {
@@ -152,8 +155,8 @@ WindowWish window_wish(const Engine& engine, const ScoreSource& source, const An
   const std::int64_t length = source.length();
   const ChunkGrid grid = engine.grid(length);
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
-    wish.comfortable = std::max(
-        {wish.comfortable, comfortable_window_bytes(length, grid, needs), edge_bytes(analysis, pass)});
+    wish.comfortable = std::max(wish.comfortable,
+                                comfortable_window_bytes(length, grid, needs) + edge_bytes(analysis, pass));
     wish.ample = std::max(wish.ample, ample_window_bytes(length, grid, needs));
   });
   return wish;
@@ -162,8 +165,8 @@ WindowWish window_wish(const Engine& engine, const ScoreSource& source, const An
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
   std::size_t most = 0;
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
-    most = std::max({most, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source),
-                     edge_bytes(analysis, pass)});
+    most = std::max(most, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source) +
+                              edge_bytes(analysis, pass));
   });
   return most;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "draw/reliability_picture.h"
 #include "io/files/output_file.h"

@@ -1,5 +1,7 @@
 #include "pipeline/run/piece_setup.h"
 
+#include <stdexcept>
+
 #include "model/scores/edge_source.h"
 
 namespace semicrf {
@@ -12,6 +14,8 @@ EdgeWindow edge_window(const EnginePool& engines, const EnginePool::Worker& work
   edge.positions = positions;
   edge.roles = engines.roles(cut);
   edge.engine = &engines.host_engine(worker, cut);
+  if (edge.engine->info().grid.warmup > engines.engine(worker, {}).info().grid.warmup)
+    throw std::logic_error("a window at an edge needs longer halos than the others");
   edge.scores = with_edge_roles(open(), edge.roles);
   edge.plain = open();
   return edge;

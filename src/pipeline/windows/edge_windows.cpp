@@ -1,8 +1,6 @@
 #include "pipeline/windows/edge_windows.h"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "core/log_add.h"
 #include "core/sizes.h"

@@ -6,7 +6,6 @@
 // model's own labels crosses from one window to the next.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 

@@ -134,9 +134,9 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   plan.window = inner;
   plan.budget = budget;
   const auto taken_by = [&](std::int64_t positions, std::int64_t halos) {
-    return Taken{std::max(edge_bytes, window_bytes(needs, positions, halos)),
+    return Taken{edge_bytes + window_bytes(needs, positions, halos),
                  needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0,
-                 usual_window_bytes(needs, positions, halos)};
+                 edge_bytes + usual_window_bytes(needs, positions, halos)};
   };
   const auto take = [&](const Taken& taken) {
     plan.bytes = taken.host;
@@ -151,7 +151,8 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
     plan.right_halo = needs.reads_right_halo ? grid.warmup : 0;
   };
   if (edges.any()) set_halos();
-  const Taken whole = taken_by(inner, plan.left_halo + plan.right_halo);
+  const Taken whole =
+      taken_by(inner, (edges.left > 0 ? plan.left_halo : 0) + (edges.right > 0 ? plan.right_halo : 0));
   take(whole);
   const std::int64_t enough = needs.enough_positions == 0 ? length : needs.enough_positions;
   if (fits_in(whole) && inner <= enough) return plan;
@@ -172,7 +173,8 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   }
   const auto edges_of = [&](std::int64_t chunks) {
     const std::int64_t window = chunks * grid.chunk;
-    return static_cast<std::size_t>((inner - 1) / window) * needs.edge_bytes;
+    const std::int64_t joined = (inner - 1) / window + (edges.right > 0 ? 1 : 0);
+    return static_cast<std::size_t>(joined) * needs.edge_bytes;
   };
   // Edges may make windows a quarter smaller.
   for (std::int64_t chunks = fits; needs.edge_bytes > 0 && !plan.joined && 4 * chunks >= 3 * fits; --chunks) {
@@ -189,9 +191,14 @@ std::string describe(const WindowPlan& plan) {
   const std::string bytes =
       mebibytes(plan.bytes) +
       (plan.device_bytes > 0 ? " and " + mebibytes(plan.device_bytes) + " of the GPU" : "");
-  if (plan.count() == 1) return "1 window of " + std::to_string(plan.length) + " positions, " + bytes;
-  return std::to_string(plan.count()) + " windows of " + std::to_string(plan.window) + " positions, " +
-         bytes + " each";
+  const bool alone = plan.inner_count() == 1;
+  std::string text = alone ? "1 window of " + std::to_string(plan.window) + " positions, " + bytes
+                           : std::to_string(plan.inner_count()) + " windows of " +
+                                 std::to_string(plan.window) + " positions, " + bytes + " each";
+  if (plan.edges.any())
+    text += ", with windows at the cuts of " + std::to_string(plan.edges.left) + " and " +
+            std::to_string(plan.edges.right) + " positions";
+  return text;
 }
 
 }  // namespace semicrf

@@ -48,12 +48,12 @@ void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNe
 // forward messages alone.
 WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool counts = false);
 
-// Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks; at cut edges
-// windows of their own may stand before and after them.
+// Windows of equal size, whole numbers of chunks, but for the last one of them, which is shorter as a rule.
+// At cut edges windows of their own may stand before and after them.
 struct WindowPlan {
   std::int64_t length = 0;       // T
   EdgeLengths edges;             // windows of their own
-  std::int64_t window = 0;       // positions per window; `length` when the sequence fits as a whole
+  std::int64_t window = 0;       // positions per window; inner_length() when that fits as a whole
   std::int64_t left_halo = 0;    // positions read before a window
   std::int64_t right_halo = 0;   // positions read after a window
   bool joined = false;           // WindowNeeds::edge_bytes are kept
@@ -81,8 +81,7 @@ std::size_t ample_window_bytes(std::int64_t length, const ChunkGrid& grid, const
 std::int64_t enough_positions(const ChunkGrid& grid);
 
 // The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
-// one chunk does. `length` >= 1. `edges`: of it, in windows of their own, of which each takes `edge_bytes` at
-// most.
+// one chunk does. `length` >= 1. `edges`: of it, in windows of their own, which take `edge_bytes` together.
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
                         std::size_t budget, EdgeLengths edges = {}, std::size_t edge_bytes = 0);
 

@@ -258,7 +258,7 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
          "P(label of the bin)", "bins"}));
   } else {
     section.add(
-        Paragraph{"The segments have no posteriors in column 5: decode them with --score posterior, or give "
+        Paragraph{"The segments have no posteriors in column 5: decode them without --score none, or give "
                   "label posteriors with --labels-posterior NAME, to see how sure each label is."});
   }
   if (certainty.has_boundaries || certainty.has_labels) section.add(along_figure(basis, certainty));

@@ -130,10 +130,6 @@ def test_masks_are_no_certainty(box):
             check([row[4:] for row in rows] == [["1", "1e+09"], ["0", "-2e+09"]], "%s %s: %s" % (engine, precision, rows))
 
 
-def table(text):
-    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-
-
 def small(box, bins=3000):
     """A model of two labels with tails, and long enough scores."""
     random_model(box, 4)

@@ -195,6 +195,7 @@ void PosteriorRows::save(TempSpool& spool, std::size_t index) {
 }
 
 void PosteriorRows::load(const TempSpool& spool, std::size_t index, PositionRange range) {
+  roles_ = nullptr;
   resize(range, num_labels_);
   packed_.resize(spool.blob_size(index));
   spool.read(index, packed_);
