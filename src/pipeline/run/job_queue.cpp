@@ -74,6 +74,15 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   return true;
 }
 
+// Claims alone want nothing of a piece that no claim is about: it is not read, by one thread or by several.
+bool JobQueue::is_wanted(const Piece& piece) const {
+  const Analysis& analysis = options_.analysis;
+  if (!analysis.claims || analysis.constraints) return true;
+  return !analysis.claims
+              ->claims_of({pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()})
+              .claims.empty();
+}
+
 bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   const std::size_t share = options_.window_budget / threads;
@@ -95,10 +104,12 @@ bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
 void JobQueue::read_into(Batch& batch, Piece& piece, ScoreSource& source, bool to_project, PiecePlan plan) {
   auto item = std::make_unique<ShortPiece>();
   const std::int64_t length = source.length();
-  item->scores = timed(report_.read, [&] {
-    return to_project ? source.read(0, length, item->buffers)
-                      : HostProjection(source).read(0, length, item->buffers);
-  });
+  item->scores.length = length;
+  if (is_wanted(piece))
+    item->scores = timed(report_.read, [&] {
+      return to_project ? source.read(0, length, item->buffers)
+                        : HostProjection(source).read(0, length, item->buffers);
+    });
   item->piece = std::move(piece);
   item->plan = plan;
   batch.positions += length;

@@ -70,6 +70,7 @@ class JobQueue {
   bool add_to_batch(Engine& engine, Piece& piece, Batch& batch);
   bool add_to_call(Engine& engine, Piece& piece, Batch& batch);
   bool add_to_threads(Piece& piece, Batch& batch);
+  bool is_wanted(const Piece& piece) const;
   void read_into(Batch& batch, Piece& piece, ScoreSource& source, bool to_project, PiecePlan plan);
 
   const RunnerOptions& options_;

@@ -187,6 +187,21 @@ def test_a_short_piece_has_the_memory_for_both_directions(box):
     check(0 < float(rows[0][4]) < 1, "%s" % rows)
 
 
+def test_sequences_without_claims_are_not_read(box):
+    """By one thread or by several: what is wrong with them stops nothing."""
+    small(box, 40)
+    labels = len(json.loads(box.text("m.json"))["labels"])
+    for name in "abc":
+        box.write(name + ".npy", npy([[math.nan] * labels for _ in range(40)], "<f4"))
+    box.write("claims.bed", "x\t0\t10\tboundary\n")
+    for threads in (1, 2, 3):
+        box.ok("query -p m.json -t %d --claims claims.bed -o out%d.tsv a.npy x.npy b.npy c.npy" % (threads, threads))
+    check(len({box.text("out%d.tsv" % threads) for threads in (1, 2, 3)}) == 1, "threads show")
+    box.write("claims.bed", "x\t0\t10\tboundary\nb\t0\t10\tboundary\n")
+    for threads in (1, 2, 3):
+        box.fails("query -p m.json -t %d --claims claims.bed a.npy x.npy b.npy c.npy" % threads, 3, "b.npy", "NaN")
+
+
 def test_bad_claims(box):
     small(box)
     for line, texts in (("x\t0\t10\tboundry\n", ["line 1", "boundry", "segment:LABEL, boundary"]), ("x\t0\t10\n", ["line 1", "no claim in column 4"]),
