@@ -1,5 +1,7 @@
 #include "apps/options/given_values.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +16,7 @@
 
 #include "apps/manual/command_tree.h"
 #include "core/error.h"
+#include "io/files/descriptors.h"
 #include "io/files/output_endings.h"
 #include "io/files/output_file.h"
 #include "io/segments/segment_reader.h"
@@ -219,6 +222,16 @@ std::vector<std::string> all_of(std::initializer_list<const std::vector<std::str
   return all;
 }
 
+// Who reads the pipe that it writes to waits for itself.
+void check_no_own_output(const std::vector<std::string>& read) {
+  for (const std::string& path : read) {
+    const std::optional<DescriptorPath> found = path == "-" ? std::nullopt : descriptor_of(path);
+    if (found && found->own && (found->number == STDOUT_FILENO || found->number == STDERR_FILENO))
+      throw UsageError("'" + path + "' is what this program writes to, and cannot be an input",
+                       "give a file, or - for standard input where a command takes it");
+  }
+}
+
 bool names_file(const CLI::Option& option) {
   return option_entry(option).kind == ValueKind::kFile ||
          option.get_type_name().find("FILE") != std::string::npos;
@@ -237,6 +250,7 @@ void check_given_values(const CLI::App& command) {
       if (file != nullptr) add_file(*file, *option, value, given);
     }
   }
+  check_no_own_output(all_of({&given.read, &given.resumed}));
   check_distinct(all_of({&given.written, &given.checkpoints, &given.logs}), given.read);
   check_distinct(all_of({&given.written, &given.logs}), given.resumed);
   for (const auto& [path, kind] : given.formats) check_ending(path, kind);

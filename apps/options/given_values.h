@@ -7,7 +7,8 @@
 namespace semicrf {
 
 // UsageError of `command`, which was given: an option or argument that is empty, a number that is not finite,
-// the name of an output whose ending means another format, an output that is an input or another output.
+// the name of an output whose ending means another format, an output that is an input or another output, an
+// input that is the standard output or the standard error of this process.
 // Remembers what is read for check_outputs(), which knows the outputs whose names are made later.
 void check_given_values(const CLI::App& command);
 

@@ -81,20 +81,22 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
 }
 
 // Bytes of the windows at the edges in this pass, with their scores in the labels of the model.
-std::size_t edge_bytes(const Analysis& analysis, std::optional<WindowPlan> PiecePlan::*wanted) {
-  if (analysis.edges == nullptr) return 0;
-  std::size_t sum = 0;
+EdgeBytes edge_bytes(const Analysis& analysis, std::optional<WindowPlan> PiecePlan::*wanted) {
+  EdgeBytes sum;
+  if (analysis.edges == nullptr) return sum;
   for (const EdgeWindow* edge : {&analysis.edges->left, &analysis.edges->right}) {
     if (!edge->exists()) continue;
     Analysis own = analysis;
     own.edges = nullptr;
     own.roles = edge->roles;
     const ChunkGrid grid = edge->engine->grid(0);
+    const std::size_t plain =
+        static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * edge->plain->bytes_per_position();
     for_each_pass(*edge->engine, *edge->scores, own, [&](auto pass, const WindowNeeds& needs) {
-      if (pass == wanted)
-        sum +=
-            edge_window_bytes(edge->positions, grid, needs) +
-            static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * edge->plain->bytes_per_position();
+      if (pass != wanted) return;
+      const EdgeBytes window = edge_window_bytes(edge->positions, grid, needs);
+      sum.most += window.most + plain;
+      sum.usual += window.usual + plain;
     });
   }
   return sum;
@@ -155,9 +157,10 @@ WindowWish window_wish(const Engine& engine, const ScoreSource& source, const An
   const std::int64_t length = source.length();
   const ChunkGrid grid = engine.grid(length);
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
-    wish.comfortable = std::max(wish.comfortable,
-                                comfortable_window_bytes(length, grid, needs) + edge_bytes(analysis, pass));
-    wish.ample = std::max(wish.ample, ample_window_bytes(length, grid, needs));
+    const std::size_t edges = edge_bytes(analysis, pass).most;
+    wish.comfortable = std::max(wish.comfortable, comfortable_window_bytes(length, grid, needs) + edges);
+    if (const std::size_t ample = ample_window_bytes(length, grid, needs); ample > 0)
+      wish.ample = std::max(wish.ample, ample + edges);
   });
   return wish;
 }
@@ -166,7 +169,7 @@ std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const A
   std::size_t most = 0;
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
     most = std::max(most, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source) +
-                              edge_bytes(analysis, pass));
+                              edge_bytes(analysis, pass).most);
   });
   return most;
 }

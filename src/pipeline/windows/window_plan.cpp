@@ -121,12 +121,13 @@ std::int64_t enough_positions(const ChunkGrid& grid) {
   return std::max(kEnoughPositions, kEnoughChunks * std::min(grid.chunk, kLongestChunk));
 }
 
-std::size_t edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs) {
-  return window_bytes(needs, positions, 2 * grid.warmup);
+EdgeBytes edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs) {
+  return {window_bytes(needs, positions, 2 * grid.warmup),
+          usual_window_bytes(needs, positions, 2 * grid.warmup)};
 }
 
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
-                        std::size_t budget, EdgeLengths edges, std::size_t edge_bytes) {
+                        std::size_t budget, EdgeLengths edges, EdgeBytes edge_bytes) {
   WindowPlan plan;
   plan.length = length;
   plan.edges = edges;
@@ -134,9 +135,9 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   plan.window = inner;
   plan.budget = budget;
   const auto taken_by = [&](std::int64_t positions, std::int64_t halos) {
-    return Taken{edge_bytes + window_bytes(needs, positions, halos),
+    return Taken{edge_bytes.most + window_bytes(needs, positions, halos),
                  needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0,
-                 edge_bytes + usual_window_bytes(needs, positions, halos)};
+                 edge_bytes.usual + usual_window_bytes(needs, positions, halos)};
   };
   const auto take = [&](const Taken& taken) {
     plan.bytes = taken.host;

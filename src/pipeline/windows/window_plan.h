@@ -20,6 +20,11 @@ struct EdgeLengths {
   bool any() const { return left > 0 || right > 0; }
 };
 
+// Bytes of these windows together: at most, and as a rule.
+struct EdgeBytes {
+  std::size_t most = 0, usual = 0;
+};
+
 // What one window costs. Everything is in bytes of anonymous memory; mapped files do not count.
 struct WindowNeeds {
   std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
@@ -83,10 +88,10 @@ std::int64_t enough_positions(const ChunkGrid& grid);
 // The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
 // one chunk does. `length` >= 1. `edges`: of it, in windows of their own, which take `edge_bytes` together.
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
-                        std::size_t budget, EdgeLengths edges = {}, std::size_t edge_bytes = 0);
+                        std::size_t budget, EdgeLengths edges = {}, EdgeBytes edge_bytes = {});
 
 // Bytes of a window of its own at the edge of a sequence, with what is read beyond it.
-std::size_t edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs);
+EdgeBytes edge_window_bytes(std::int64_t positions, const ChunkGrid& grid, const WindowNeeds& needs);
 
 // "3 windows of 1,048,576 positions, 181.4 MiB each", for --dry-run and logs.
 std::string describe(const WindowPlan& plan);

@@ -213,3 +213,11 @@ def test_endless_inputs_end(box):
         stop.set()
         writer.join()
     check(not bad, "%d of %d command lines:\n%s" % (len(bad), len(lines), "\n".join(bad[:40])))
+
+
+def test_own_output_is_no_input(box):
+    """Who reads the pipe that it writes to waits for itself."""
+    prepare(box)
+    for name in ("/dev/stdout", "/dev/stderr", "/proc/self/fd/1"):
+        box.fails("describe -o out.tsv " + name, 2, name, "writes to")
+        box.fails("train --labels %s -b 10 -o m.json t.bw" % name, 2, name, "writes to")
