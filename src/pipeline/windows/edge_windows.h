@@ -32,8 +32,6 @@ struct EdgeWindow {
 struct EdgeWindows {
   EdgeWindow left, right;
   const EdgeRoles* roles = nullptr;  // of the piece; they say what its first and last segment score
-
-  bool any() const { return left.exists() || right.exists(); }
 };
 
 // The shortest windows whose inner edges lie further than K and a warm-up from the cuts, such that the

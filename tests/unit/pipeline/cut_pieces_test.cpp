@@ -10,6 +10,7 @@
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/piece_work.h"
 #include "support/catch.h"
+#include "support/cut_piece.h"
 #include "support/models/random_models.h"
 #include "support/models/resolution.h"
 #include "support/models/windowed.h"
@@ -122,12 +123,8 @@ All all_segmentations(const ModelCase& sample, CutEdges cut) {
 }
 
 // Everything at once.
-struct Found {
-  PieceResult result;
-  std::vector<double> boundary, labels, starts, ends, path_label;
-};
-
-Found analyse(const EngineOptions& options, const ModelCase& sample, CutEdges cut, std::int64_t chunks = 0) {
+CutPieceResult analyse(const EngineOptions& options, const ModelCase& sample, CutEdges cut,
+                       std::int64_t chunks = 0) {
   const EdgeRoles roles(sample.model, cut);
   const auto engine = make_engine(options, roles.chain());
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
@@ -141,19 +138,7 @@ Found analyse(const EngineOptions& options, const ModelCase& sample, CutEdges cu
   const WindowPlan windows = plan_in_windows(*engine, sample.length, chunks);
   PiecePlan plan;
   plan.viterbi = plan.posteriors = plan.shares = plan.draws = plan.intervals = windows;
-  Found found;
-  const auto append = [](std::span<const double> from, std::vector<double>& to) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  const BlockSink sink = [&](const PieceResult&, const PosteriorBlock& block) {
-    append(block.boundary, found.boundary);
-    append(block.labels, found.labels);
-    append(block.starts, found.starts);
-    append(block.ends, found.ends);
-    append(block.path_label, found.path_label);
-  };
-  found.result = analyse_piece(*engine, source, analysis, plan, {"s", {}, sample.length}, sink, {});
-  return found;
+  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
 }
 
 double tolerance_of(const EngineOptions& options) {
@@ -161,7 +146,7 @@ double tolerance_of(const EngineOptions& options) {
   return options.precision == Precision::kFloat ? 1e-5 : 1e-9;
 }
 
-void check_posteriors(const ModelCase& sample, const All& all, const Found& found, double tolerance,
+void check_posteriors(const ModelCase& sample, const All& all, const CutPieceResult& found, double tolerance,
                       double resolution) {
   const auto labels = static_cast<std::size_t>(sample.model.num_labels);
   const auto length = static_cast<std::size_t>(sample.length);
@@ -208,7 +193,7 @@ void check_posteriors(const ModelCase& sample, const All& all, const Found& foun
 }
 
 // P(exactly this segment) is the end posterior of its label times its share.
-void check_shares(const ModelCase& sample, const All& all, const Found& found, double tolerance) {
+void check_shares(const ModelCase& sample, const All& all, const CutPieceResult& found, double tolerance) {
   const auto labels = static_cast<std::size_t>(sample.model.num_labels);
   SpooledNumbers::Reader shares(found.result.shares->logs);
   for (const Segment& segment : segments_of(found.result.viterbi->segments)) {
@@ -318,7 +303,7 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
     const std::vector<Claim> claims = all_claims(sample.length, sample.model.num_labels);
     const std::vector<ClaimTruth> claimed = claim_truths(claims, all);
     for (const EngineOptions& options : engines_to_test()) {
-      const Found found = analyse(options, sample, cut);
+      const CutPieceResult found = analyse(options, sample, cut);
       INFO("engine " << static_cast<int>(options.backend) << static_cast<int>(options.precision));
       REQUIRE(found.result.viterbi->feasible == !all.paths.empty());
       if (all.paths.empty()) continue;
@@ -373,9 +358,9 @@ TEST_CASE("windows do not change what is computed of cut pieces") {
     INFO(sample.description);
     for (const CutEdges cut : kCuts) {
       for (const EngineOptions& options : engines_to_test()) {
-        const Found whole = analyse(options, sample, cut);
+        const CutPieceResult whole = analyse(options, sample, cut);
         if (!whole.result.feasible()) continue;
-        const Found parts = analyse(options, sample, cut, 1);
+        const CutPieceResult parts = analyse(options, sample, cut, 1);
         CHECK(parts.labels == whole.labels);
         CHECK(parts.path_label == whole.path_label);
         CHECK(parts.result.viterbi->score == whole.result.viterbi->score);
