@@ -65,8 +65,8 @@ struct Analysis {
   // Of a piece that was cut: engine and source are those of this chain; results have the labels of its base.
   // Null: it was not.
   const EdgeRoles* roles = nullptr;
-  // Of a piece that was cut and whose edges have windows of their own; engine and source are those of the
-  // model. Null: they have not.
+  // The windows at the edges of a piece that was cut; engine and source are those of the model. Null: the
+  // edges have no windows of their own.
   const EdgeWindows* edges = nullptr;
 
   // Whether all that is wanted can be computed with such windows: the best path, the path by posteriors, and

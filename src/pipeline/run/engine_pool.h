@@ -36,13 +36,13 @@ class EnginePool {
   int devices() const { return static_cast<int>(engines_.size()); }
   Engine& device(int index) { return *engines_[static_cast<std::size_t>(index)]; }
   Engine& first() const { return *engines_.front(); }
-  // Of one of the devices' engines.
+  // The worker that has this engine of a device.
   Worker worker_of(const Engine& device) const;
   // Null: the edges are no cuts.
   const EdgeRoles* roles(CutEdges cut) const;
-  // For pieces whose edges are cut like this.
+  // The worker's engine for pieces whose edges are cut like this.
   Engine& engine(const Worker& worker, CutEdges cut) const;
-  // The same, but computing in the host's memory.
+  // An engine for such pieces that computes in the host's memory, whatever the worker's own does.
   Engine& host_engine(const Worker& worker, CutEdges cut) const;
   int threads() const { return options_.threads; }
   int threads_per_device() const { return std::max(1, threads() / devices()); }

@@ -43,7 +43,7 @@ class WindowLoop {
              Semiring semiring = Semiring::kLog);
 
   std::int64_t last() const { return plan_.count() - 1; }
-  // Of the windows between those at the edges.
+  // The first and the last one of the windows between those at the edges.
   std::int64_t first_inner() const { return plan_.edges.left > 0 ? 1 : 0; }
   std::int64_t last_inner() const { return first_inner() + plan_.inner_count() - 1; }
   // The roles of the labels of window n; null: its labels are those of the model.
@@ -51,7 +51,7 @@ class WindowLoop {
   Engine& engine(std::int64_t n) const;
   // Scores of window n with its halos, see WindowReader::read; in the labels of the window.
   ScoreWindow read(std::int64_t n);
-  // The same in the labels of the model, as scores, for a window at an edge.
+  // Scores of a window at an edge with its halos, in the labels of the model.
   ScoreWindow read_plain(std::int64_t n);
   // The true state at the left edge of window n, in its labels; null for the first one. Valid until the next
   // call.

@@ -38,8 +38,9 @@ std::size_t stored_bytes(Precision precision) {
   return precision == Precision::kFloat ? sizeof(float) : sizeof(double);
 }
 
-// Which arrays of all labels an engine fills.
-// Those of roles are wanted for the entropies of labels, which engines have with the roles apart.
+// Which arrays of all labels an engine fills: these three.
+// Where labels have roles, their posteriors are wanted for the entropies of labels, as engines give those of
+// each role by itself.
 bool computes_labels(const PosteriorSelection& selection, const EdgeRoles* roles) {
   return selection.labels || selection.path != nullptr || selection.needs_sums() || roles != nullptr;
 }
