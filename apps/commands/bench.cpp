@@ -1,5 +1,5 @@
 // semicrf bench: speed and accuracy on this machine.
-#include "pipeline/bench/bench.h"
+#include "bench/bench.h"
 
 #include <memory>
 
@@ -7,8 +7,8 @@
 #include "apps/console/logging.h"
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
+#include "bench/io_bench.h"
 #include "core/error.h"
-#include "pipeline/bench/io_bench.h"
 
 namespace semicrf {
 namespace {

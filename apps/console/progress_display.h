@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/run/progress.h"
+#include "log/progress.h"
 
 namespace semicrf {
 

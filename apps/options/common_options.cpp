@@ -10,11 +10,11 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "engine/options.h"
+#include "inputs/arguments/input_arguments.h"
+#include "inputs/arguments/sample_arguments.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/input_arguments.h"
-#include "pipeline/inputs/arguments/sample_arguments.h"
 
 namespace semicrf {
 namespace {

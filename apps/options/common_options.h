@@ -9,7 +9,7 @@
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint_file.h"
 #include "io/json/multiqc_json.h"
-#include "pipeline/run/run_options.h"
+#include "runs/run_options.h"
 
 namespace semicrf {
 

@@ -16,13 +16,13 @@
 
 #include "apps/manual/command_tree.h"
 #include "core/error.h"
+#include "inputs/arguments/sample_arguments.h"
 #include "io/files/descriptors.h"
 #include "io/files/output_endings.h"
 #include "io/files/output_file.h"
 #include "io/segments/segment_reader.h"
 #include "io/text/label_track_files.h"
 #include "io/text/sample_sheet.h"
-#include "pipeline/inputs/arguments/sample_arguments.h"
 
 namespace semicrf {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "pipeline/run/log.h"
+#include "log/log.h"
 
 namespace semicrf {
 

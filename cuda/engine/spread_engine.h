@@ -1,5 +1,5 @@
 // Windows of one sequence over several GPUs: an engine of theirs that gives every one a part of the window.
-// For sequences that are most of the work by themselves; others are shared out whole (pipeline/piece_runner).
+// For sequences that are most of the work by themselves; others are shared out whole (runs/piece_runner).
 #pragma once
 
 #include <memory>

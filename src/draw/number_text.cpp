@@ -6,7 +6,7 @@
 
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "eval/text_table.h"
+#include "eval/metrics/text_table.h"
 
 namespace semicrf {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "draw/svg.h"
-#include "eval/reliability.h"
+#include "eval/metrics/reliability.h"
 
 namespace semicrf {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/sizes.h"
-#include "pipeline/inputs/rows/random_stream.h"
+#include "inputs/rows/random_stream.h"
 
 namespace semicrf {
 namespace {

@@ -10,6 +10,8 @@
 #include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
+#include "inputs/arguments/input_arguments.h"
+#include "inputs/arguments/lacking_tracks.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
@@ -23,14 +25,12 @@
 #include "learn/learn_record.h"
 #include "learn/learn_shapes.h"
 #include "learn/learn_warnings.h"
+#include "log/log.h"
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/input_arguments.h"
-#include "pipeline/inputs/arguments/lacking_tracks.h"
-#include "pipeline/run/device_choice.h"
-#include "pipeline/run/log.h"
-#include "pipeline/windows/memory_budget.h"
+#include "runs/device_choice.h"
 #include "train/data/training_inputs.h"
+#include "windows/memory_budget.h"
 
 namespace semicrf {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text/name_index.h"
+#include "inputs/arguments/input_arguments.h"
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
@@ -14,7 +15,6 @@
 #include "model/exchange/chromhmm.h"
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/input_arguments.h"
 #include "train/data/label_file.h"
 
 namespace semicrf {

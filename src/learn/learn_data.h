@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "inputs/arguments/lacking_tracks.h"
 #include "learn/emissions.h"
 #include "learn/learn_options.h"
 #include "model/parameters.h"
-#include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "train/data/training_inputs.h"
 
 namespace semicrf {

@@ -11,7 +11,7 @@
 #include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
-#include "pipeline/run/run_options.h"
+#include "runs/run_options.h"
 
 namespace semicrf {
 

@@ -5,8 +5,8 @@
 
 #include "core/sizes.h"
 #include "io/text/palette.h"
-#include "pipeline/windows/memory_budget.h"
 #include "train/objective/objective.h"
+#include "windows/memory_budget.h"
 
 namespace semicrf {
 namespace {

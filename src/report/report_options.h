@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/run/run_options.h"
+#include "runs/run_options.h"
 
 namespace semicrf {
 

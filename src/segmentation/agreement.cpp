@@ -11,7 +11,7 @@
 #include "core/text/name_index.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
-#include "eval/label_pairing.h"
+#include "eval/metrics/label_pairing.h"
 
 namespace semicrf {
 namespace {

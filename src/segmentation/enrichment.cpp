@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
-#include "eval/stretches.h"
+#include "eval/metrics/stretches.h"
 #include "io/text/bin_location.h"
 #include "segmentation/interval_overlaps.h"
 

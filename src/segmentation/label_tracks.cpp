@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "eval/stretches.h"
+#include "eval/metrics/stretches.h"
 #include "io/json/json_document.h"
 #include "io/text/bedgraph_reader.h"
 #include "io/text/label_track_files.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/stretches.h"
+#include "eval/metrics/stretches.h"
 #include "io/segments/segmentation.h"
 
 namespace semicrf {

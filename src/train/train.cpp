@@ -14,9 +14,8 @@
 #include "io/json/stats_json.h"
 #include "io/memory_size.h"
 #include "io/params/params_write.h"
-#include "pipeline/run/device_choice.h"
-#include "pipeline/run/log.h"
-#include "pipeline/windows/memory_budget.h"
+#include "log/log.h"
+#include "runs/device_choice.h"
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
 #include "train/fit/checkpoint.h"
@@ -27,6 +26,7 @@
 #include "train/objective/piece_sums.h"
 #include "train/ranks/ranks.h"
 #include "train/start/training_setup.h"
+#include "windows/memory_budget.h"
 
 namespace semicrf {
 namespace {

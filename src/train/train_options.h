@@ -12,7 +12,7 @@
 #include "io/segments/segment_reader.h"
 #include "model/durations/duration.h"
 #include "model/parameters.h"
-#include "pipeline/run/run_options.h"
+#include "runs/run_options.h"
 #include "train/fit/fit_state.h"
 
 namespace semicrf {

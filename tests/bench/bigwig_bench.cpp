@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/json_line.h"
+#include "bench/timing.h"
 #include "io/bigwig/bigwig_reader.h"
-#include "pipeline/bench/json_line.h"
-#include "pipeline/bench/timing.h"
 #include "support/files/bin_means.h"
 #if SEMICRF_HAVE_LIBBIGWIG
 #include "support/files/libbigwig_peer.h"

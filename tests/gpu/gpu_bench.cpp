@@ -15,13 +15,13 @@
 #include <thread>
 #include <vector>
 
+#include "bench/json_line.h"
+#include "bench/timing.h"
+#include "bench/workload.h"
 #include "cuda/engine/cuda_engine.h"
 #include "engine/batch.h"
 #include "engine/options.h"
 #include "gpu/device_passes.h"
-#include "pipeline/bench/json_line.h"
-#include "pipeline/bench/timing.h"
-#include "pipeline/bench/workload.h"
 #include "train/objective/objective.h"
 #include "unit/train/train_fixture.h"
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "analyses/piece_work.h"
 #include "engine/options.h"
 #include "model/scores/edge_source.h"
-#include "pipeline/analyses/piece_work.h"
-#include "pipeline/windows/edge_windows.h"
 #include "support/models/random_models.h"
 #include "support/models/windowed.h"
+#include "windows/edge_windows.h"
 
 namespace semicrf::testing {
 

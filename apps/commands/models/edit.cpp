@@ -17,8 +17,8 @@
 #include "io/params/params_write.h"
 #include "io/params/training_record.h"
 #include "io/text/palette.h"
+#include "log/log.h"
 #include "model/edit_labels.h"
-#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {

@@ -10,8 +10,8 @@
 #include "io/files/output_file.h"
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
+#include "log/log.h"
 #include "model/exchange/chromhmm.h"
-#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {

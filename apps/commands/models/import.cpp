@@ -17,11 +17,11 @@
 #include "io/models/segway_model.h"
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
+#include "log/log.h"
 #include "model/durations/explicit_durations.h"
 #include "model/durations/fit_durations.h"
 #include "model/exchange/chromhmm.h"
 #include "model/exchange/segway.h"
-#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {

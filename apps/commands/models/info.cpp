@@ -6,11 +6,11 @@
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "inputs/describe_input.h"
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
 #include "model/compare.h"
 #include "model/describe.h"
-#include "pipeline/inputs/describe_input.h"
 
 namespace semicrf {
 namespace {

@@ -12,10 +12,10 @@
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "inputs/arguments/input_arguments.h"
 #include "io/memory_size.h"
+#include "log/log.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/input_arguments.h"
-#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {

@@ -19,9 +19,9 @@
 #include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
+#include "log/log.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/run/log.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {

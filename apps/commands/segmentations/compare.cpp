@@ -16,7 +16,7 @@
 #include "io/segments/segment_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/label_track_files.h"
-#include "pipeline/run/log.h"
+#include "log/log.h"
 #include "segmentation/agreement.h"
 #include "segmentation/difference_files.h"
 

@@ -18,8 +18,8 @@
 #include "io/files/output_file.h"
 #include "io/segments/segmentation.h"
 #include "io/text/label_track_files.h"
-#include "pipeline/run/log.h"
-#include "pipeline/run/repeated_warnings.h"
+#include "log/log.h"
+#include "log/repeated_warnings.h"
 #include "segmentation/annotation.h"
 #include "segmentation/enrichment.h"
 

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "analyses/best_paths/best_paths.h"
 #include "apps/commands.h"
 #include "apps/options/common_options.h"
 #include "apps/options/run_or_plan.h"
 #include "core/error.h"
-#include "pipeline/analyses/best_paths/best_paths.h"
-#include "pipeline/run/run.h"
+#include "runs/run.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include "apps/commands.h"
 #include "apps/options/common_options.h"
 #include "apps/options/run_or_plan.h"
-#include "pipeline/run/run.h"
+#include "runs/run.h"
 
 namespace semicrf {
 namespace {

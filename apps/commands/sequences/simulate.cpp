@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "pipeline/run/run.h"
+#include "runs/run.h"
 
 namespace semicrf {
 namespace {

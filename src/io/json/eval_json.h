@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "eval/eval_report.h"
+#include "eval/metrics/eval_report.h"
 
 namespace semicrf {
 

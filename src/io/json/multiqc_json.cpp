@@ -10,7 +10,7 @@
 #include "core/text/markup.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "eval/ratio.h"
+#include "eval/metrics/ratio.h"
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"

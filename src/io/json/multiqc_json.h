@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/eval_report.h"
+#include "eval/metrics/eval_report.h"
 #include "io/json/stats_json.h"
 #include "io/params/training_record.h"
 #include "model/parameters.h"

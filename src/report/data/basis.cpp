@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "core/text/name_index.h"
 #include "core/text/text.h"
-#include "eval/bin_segments.h"
+#include "eval/metrics/bin_segments.h"
+#include "inputs/arguments/input_arguments.h"
 #include "io/json/json_document.h"
 #include "io/text/palette.h"
-#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "core/segment.h"
 #include "draw/svg.h"
+#include "inputs/input_set.h"
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
-#include "pipeline/inputs/input_set.h"
 #include "report/report_options.h"
 #include "segmentation/label_summary.h"
 

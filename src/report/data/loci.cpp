@@ -8,9 +8,9 @@
 #include "core/error.h"
 #include "core/sizes.h"
 #include "draw/number_text.h"
-#include "eval/stretches.h"
+#include "eval/metrics/stretches.h"
 #include "io/text/region.h"
-#include "pipeline/run/log.h"
+#include "log/log.h"
 #include "report/data/certainty.h"
 
 namespace semicrf {
@@ -34,9 +34,9 @@ Locus make_locus(const std::string& why, std::size_t part, const BinRange& bins)
   return {.why = why, .part = part, .bins = bins, .group = ceil_div(bins.size(), kLocusColumns)};
 }
 
-class Choice {
+class LocusChoice {
  public:
-  Choice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth)
+  LocusChoice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth)
       : basis_(basis), boundary_(boundary), truth_(truth), overall_(basis.num_labels()) {
     std::int64_t segments = 0;
     for (const Part& part : basis.parts) {
@@ -202,7 +202,7 @@ class Choice {
 
 std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary,
                                const TrueSegments& truth) {
-  return Choice(basis, boundary, truth).choose();
+  return LocusChoice(basis, boundary, truth).choose();
 }
 
 std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis) {

@@ -6,13 +6,13 @@
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
+#include "eval/eval_input.h"
+#include "inputs/arguments/input_argument.h"
 #include "io/files/input_kind.h"
 #include "io/files/mapped_file.h"
 #include "io/text/label_track_files.h"
 #include "io/text/sha256.h"
 #include "io/text/text_lines.h"
-#include "pipeline/eval/eval_input.h"
-#include "pipeline/inputs/arguments/input_argument.h"
 
 namespace semicrf {
 namespace {

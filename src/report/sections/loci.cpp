@@ -6,7 +6,7 @@
 #include "core/text/units.h"
 #include "draw/number_text.h"
 #include "draw/text_width.h"
-#include "eval/stretches.h"
+#include "eval/metrics/stretches.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"
 #include "report/sections/sections.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "eval/eval_report.h"
+#include "eval/metrics/eval_report.h"
 #include "report/blocks.h"
 #include "report/data/basis.h"
 #include "report/data/certainty.h"

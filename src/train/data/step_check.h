@@ -1,7 +1,7 @@
 // Whether a training run without a bin size would compute single bases for nothing.
 #pragma once
 
-#include "pipeline/inputs/input_set.h"
+#include "inputs/input_set.h"
 #include "train/data/label_file.h"
 
 namespace semicrf {

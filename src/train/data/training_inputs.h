@@ -10,10 +10,10 @@
 
 #include "core/text/name_index.h"
 #include "core/warning.h"
+#include "inputs/arguments/track_steps.h"
+#include "inputs/rows/missing_values.h"
 #include "io/files/spooled_text.h"
 #include "model/parameters.h"
-#include "pipeline/inputs/arguments/track_steps.h"
-#include "pipeline/inputs/rows/missing_values.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"
 #include "train/train_options.h"

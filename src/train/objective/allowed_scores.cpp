@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "analyses/constraints/constrained_source.h"
 #include "core/sizes.h"
-#include "pipeline/analyses/constraints/constrained_source.h"
 
 namespace semicrf {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "inputs/arguments/lacking_tracks.h"
+#include "inputs/rows/missing_values.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/lacking_tracks.h"
-#include "pipeline/inputs/rows/missing_values.h"
 
 namespace semicrf {
 namespace {

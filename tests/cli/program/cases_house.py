@@ -98,3 +98,55 @@ def test_rooms_are_small(box):
     full = sorted("%s (%d)" % (room, len(stems)) for room, stems in rooms.items() if len(stems) > MOST_SOURCES)
     check(len(rooms) > 40, "only %d folders found" % len(rooms))
     check(not full, "give these folders rooms of their own: %s" % ", ".join(full))
+
+
+# Every room may include itself and the rooms before it.
+ROOMS = ("core log model eval/metrics io engine reference cpu cuda backends segmentation draw inputs windows analyses outputs runs query "
+         "bench train learn eval report apps").split()
+
+
+def room_of(path):
+    """The room of a file, named as an include names it: the longest room that its path begins with."""
+    return max((room for room in ROOMS if path.startswith(room + "/")), key=len, default=None)
+
+
+def includes():
+    """(file, file it includes) for all of the product, both as an include names them."""
+    for path in files():
+        if path.suffix in SOURCES and path.parts[0] in ("src", "cuda", "apps"):
+            name = str(path.relative_to("src") if path.parts[0] == "src" else path)
+            for included in re.findall(r'^#include "([^"]+)"', (ROOT / path).read_text(), re.M):
+                if not included.startswith("hwy/"):
+                    yield name, included
+
+
+def test_no_include_points_up(box):
+    """Rooms stand in an order, docs/design.md has it, and nothing includes a room that comes later."""
+    found = list(includes())
+    check(len(found) > 2000, "only %d includes found" % len(found))
+    up = sorted("%s includes %s" % (name, included) for name, included in found
+                if ROOMS.index(room_of(included)) > ROOMS.index(room_of(name)))
+    check(not up, "\n".join(up))
+    page = (ROOT / "docs" / "design.md").read_text()
+    page = page[page.index("## Rooms"):]
+    rows = re.findall(r"^\| `(?:src/)?([\w/]+)` \|", page[:page.index("| folder |")], re.M)
+    told = [room for room in rows if room in ROOMS]
+    check(told == ROOMS, "docs/design.md has the rooms in the order %s" % " ".join(told))
+
+
+def test_no_circle_of_includes(box):
+    """No header includes itself by way of others."""
+    graph = {}
+    for name, included in includes():
+        graph.setdefault(name, []).append(included)
+    done = set()
+
+    def visit(name, path):
+        check(name not in path, "a circle: %s" % " -> ".join(path[path.index(name):] + [name] if name in path else []))
+        if name not in done:
+            for included in graph.get(name, ()):
+                visit(included, path + [name])
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, [])

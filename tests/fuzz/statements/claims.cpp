@@ -1,7 +1,7 @@
 // Claims.
 #include "fuzz/fuzz_input.h"
 #include "fuzz/statements/statement_model.h"
-#include "pipeline/query/claim_file.h"
+#include "query/claim_file.h"
 
 namespace semicrf::fuzz {
 

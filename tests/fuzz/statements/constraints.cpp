@@ -4,7 +4,7 @@
 
 #include "fuzz/fuzz_input.h"
 #include "fuzz/statements/statement_model.h"
-#include "pipeline/inputs/statements/constraint_file.h"
+#include "inputs/statements/constraint_file.h"
 #include "support/files/npy_fixture.h"
 
 namespace semicrf::fuzz {

@@ -10,8 +10,8 @@
 
 #include "core/error.h"
 #include "cuda/engine/cuda_engine.h"
-#include "pipeline/query/query_run.h"
-#include "pipeline/run/run.h"
+#include "query/query_run.h"
+#include "runs/run.h"
 #include "support/catch.h"
 #include "support/cut_piece.h"
 #include "support/files/npy_fixture.h"

@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 #include "engine/options.h"
-#include "pipeline/windows/window_plan.h"
+#include "windows/window_plan.h"
 
 namespace semicrf::testing {
 

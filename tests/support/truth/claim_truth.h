@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyses/claims/claim.h"
 #include "core/segment.h"
-#include "pipeline/analyses/claims/claim.h"
 
 namespace semicrf::testing {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/analyses/intervals/boundary_intervals.h"
+#include "analyses/intervals/boundary_intervals.h"
 #include "support/catch.h"
 #include "support/truth/all_paths.h"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "analyses/viterbi/segment_list.h"
 #include "core/segment.h"
-#include "pipeline/analyses/viterbi/segment_list.h"
 
 namespace semicrf::testing {
 

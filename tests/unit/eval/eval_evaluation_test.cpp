@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "eval/bin_segments.h"
-#include "eval/evaluation.h"
+#include "eval/metrics/bin_segments.h"
+#include "eval/metrics/evaluation.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 

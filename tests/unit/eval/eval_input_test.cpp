@@ -1,5 +1,5 @@
 // Segmentations from BED files: sound ones, and every kind of bad line with its number.
-#include "pipeline/eval/eval_input.h"
+#include "eval/eval_input.h"
 
 #include <random>
 #include <string>

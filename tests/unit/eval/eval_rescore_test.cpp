@@ -1,5 +1,5 @@
 // Scores and likelihoods of given segmentations, from the scores of a path up to whole evaluations of files.
-#include "pipeline/eval/eval_rescore.h"
+#include "eval/eval_rescore.h"
 
 #include <spdlog/spdlog.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 
 #include "core/error.h"
+#include "eval/eval_run.h"
 #include "io/json/eval_json.h"
-#include "pipeline/eval/eval_run.h"
 #include "support/catch.h"
 #include "support/files/npy_fixture.h"
 #include "support/models/random_models.h"

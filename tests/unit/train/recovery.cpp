@@ -6,8 +6,8 @@
 #include <memory>
 #include <random>
 
+#include "analyses/draws/segment_sampler.h"
 #include "engine/options.h"
-#include "pipeline/analyses/draws/segment_sampler.h"
 #include "support/truth/standard_errors.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/training_problem.h"

@@ -13,7 +13,7 @@
 
 #include "cpu/chunk_kernel.h"
 #include "cpu/simd/block/exact_block-inl.h"
-#include "cpu/simd/block/fast_block-inl.h"
+#include "cpu/simd/block/refused_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

@@ -469,7 +469,4 @@ inline void FastBlock<Real, D, Semiring>::write_logs(const double* first, const 
 }  // namespace semicrf::cpu
 HWY_AFTER_NAMESPACE();
 
-// The members declared above.
-#include "cpu/simd/block/refused_sums-inl.h"
-
 #endif

@@ -1,6 +1,6 @@
 // Sums of a block that the certificate refused, again, with whole units for every term, a panel of labels at
 // once; each feeds its own label alone. Where whole units do not reach, in double logarithms, label by label.
-// Included by fast_block-inl.h.
+// Who uses FastBlock includes this file, which includes its class.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_

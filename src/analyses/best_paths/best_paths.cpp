@@ -1,0 +1,126 @@
+#include "analyses/best_paths/best_paths.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "analyses/draws/segment_sampler.h"
+#include "analyses/posteriors/log_partition.h"
+#include "core/initial_term.h"
+#include "log/stage_times.h"
+
+namespace semicrf {
+namespace {
+
+class BestPathsFinder {
+ public:
+  BestPathsFinder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const SegmentList& best,
+                  std::size_t most, const ProgressCallback& progress)
+      : engine_(engine),
+        plan_(plan),
+        loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress),
+        reach_(plan.count() > 1 ? engine.model().max_duration : 0),
+        rows_(engine.model(), reach_),
+        search_(engine.model(), plan.length, best, most - 1, engine.precision()) {
+    if (plan.count() > 1 && plan.left_halo <= reach_)
+      throw std::logic_error("the windows of the best paths see too little to their left");
+  }
+
+  Deviations run(ChunkTotals& totals) {
+    edges_.resize(static_cast<std::size_t>(plan_.count()));
+    loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
+      scores_ = scores;
+      ForwardWindow window = compute(n);
+      totals.add(window.chunks);
+      if (n < loop_.last()) edges_[static_cast<std::size_t>(n) + 1] = rows_.edge();
+      return std::move(window.right);
+    });
+    loop_.right_to_left([&](std::int64_t n) {
+      if (n != loop_.last()) {
+        scores_ = loop_.read(n);
+        compute(n);
+      }
+      const CentredScores centred(engine_.model(), scores_);
+      times_.end("messages");
+      search_.search(plan_.range(n), ChoiceFinder(engine_.model(), rows_, centred));
+      times_.end("search");
+    });
+    return search_.finish();
+  }
+
+ private:
+  ForwardWindow compute(std::int64_t n) {
+    ForwardWindow window =
+        engine_.best_forward(scores_, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
+    rows_.finish(window, n == 0 ? nullptr : &edges_[static_cast<std::size_t>(n)]);
+    return window;
+  }
+
+  Engine& engine_;
+  const WindowPlan& plan_;
+  WindowLoop loop_;
+  std::int64_t reach_;
+  ForwardRows rows_;
+  ScoreWindow scores_;              // of the window at work
+  std::vector<ForwardEdge> edges_;  // the messages before window n; [0] is unused
+  DeviationSearch search_;
+  StageTimes times_{"best segmentations"};
+};
+
+// Losses are known to the precision of the messages, so that paths near the end of the list may come in a
+// wrong order: more are looked for than are wanted, and those that score best are taken. In a million bins of
+// random scores tens of paths lie within the rounding of float.
+std::size_t with_spare(std::size_t most) {
+  constexpr std::size_t kLeast = 64, kMost = 1000;
+  return most + std::min(most + kLeast, kMost);
+}
+
+Deviations find_deviations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                           const SegmentList& best, const BestPathsRequest& request,
+                           const ProgressCallback& progress, ChunkTotals& totals) {
+  const std::size_t most = with_spare(static_cast<std::size_t>(request.most));
+  if (engine.info().best_messages)
+    return BestPathsFinder(engine, source, plan, best, most, progress).run(totals);
+  EngineOptions options = request.engine;
+  options.backend = EngineOptions::Backend::kCpu;
+  options.threads = request.threads;
+  const std::unique_ptr<Engine> host = make_engine(options, engine.model());
+  const WindowPlan host_plan = plan_windows(source.length(), host->grid(source.length()),
+                                            best_paths_needs(*host, source), plan.budget);
+  return BestPathsFinder(*host, source, host_plan, best, most, progress).run(totals);
+}
+
+}  // namespace
+
+// Both passes write the rows of forward messages, or none.
+WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source) {
+  return draw_needs(engine, source);
+}
+
+BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                          const ViterbiResult& best, const EdgeRoles* roles, const BestPathsRequest& request,
+                          const ProgressCallback& progress) {
+  BestPaths result;
+  result.length = source.length();
+  result.log_partition = log_partition(engine, source, plan, progress);
+  SegmentList with_roles;
+  if (roles != nullptr) {
+    result.roles = roles->count();
+    with_roles = best.segments.relabelled(
+        result.length, [&](const Segment& segment) { return roles->with_role(segment, result.length); });
+  }
+  result.deviations = find_deviations(engine, source, plan, roles != nullptr ? with_roles : best.segments,
+                                      request, progress, result);
+  result.paths = rank_paths(result.deviations, with_spare(static_cast<std::size_t>(request.most)));
+  result.paths.resize(std::min(result.paths.size(), static_cast<std::size_t>(request.most)));
+  const ChainModel& model = engine.model();
+  for (const RankedPath& path : result.paths) {
+    const double score = best.score.value() + path.gain;
+    // A probability counts every way into the first label, a path the best one.
+    const double log_weight = score + initial_gain(model, path.first_label);
+    result.ranks.push_back({score, std::min(0.0, log_weight - result.log_partition)});
+  }
+  return result;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,173 @@
+#include "analyses/claims/claim_sweep.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "analyses/claims/local_chain.h"
+#include "analyses/claims/message_rows.h"
+#include "analyses/claims/message_sweep.h"
+#include "analyses/claims/reversed_chain.h"
+#include "core/threads/parallel.h"
+
+namespace semicrf {
+namespace {
+
+// The positions that a claim needs of a sequence of `length`.
+PositionRange near(const Claim& claim, const ChainModel& model, std::int64_t length) {
+  const std::int64_t reach = claim_reach(model);
+  return {std::max<std::int64_t>(0, claim.begin - reach), std::min(length, claim.end + reach)};
+}
+
+// All of them, sorted; ranges that touch are one.
+std::vector<PositionRange> positions_near(std::span<const Claim> claims, const ChainModel& model,
+                                          std::int64_t length) {
+  std::vector<PositionRange> all;
+  all.reserve(claims.size());
+  for (const Claim& claim : claims) all.push_back(near(claim, model, length));
+  return merged(std::move(all));
+}
+
+std::vector<PositionRange> mirrored(std::vector<PositionRange> ranges, std::int64_t length) {
+  std::ranges::reverse(ranges);
+  for (PositionRange& range : ranges) range = {length - range.end, length - range.begin};
+  return ranges;
+}
+
+// Both sweeps' rows of stretches, as the sums want them.
+class StretchReader {
+ public:
+  StretchReader(std::int64_t length, const RowShape& left, const RowShape& right, const MessageRows& forward,
+                const MessageRows& backward, const BoundaryState& state)
+      : length_(length), left_(left), right_(right), forward_(forward), backward_(backward) {
+    BoundaryState rest = state;
+    rest.whole = 0;
+    partition_whole_ = state.whole;
+    partition_rest_ = log_sum(rest);
+  }
+
+  StretchRows read(PositionRange range) const {
+    const std::vector<double> there = forward_.read(range.begin, range.end);
+    const std::vector<double> back = backward_.read(length_ - range.end, length_ - range.begin);
+    StretchRows rows;
+    rows.n = range.size();
+    const double left_level = there[0], right_level = back[0];
+    rows.level = left_level + right_level - partition_whole_ - partition_rest_;
+    fill(there, left_, left_.starts, left_level, Order::kSame, rows.starts);
+    fill(back, right_, right_.starts, right_level, Order::kMirrored, rows.ends);
+    fill(there, left_, left_.emissions, std::nullopt, Order::kSame, rows.emissions);
+    if (left_.has_boundary) {
+      fill(there, left_, left_.boundary, std::nullopt, Order::kSame, rows.start_scores);
+      fill(there, left_, left_.boundary + left_.labels, std::nullopt, Order::kSame, rows.end_scores);
+    }
+    if (left_.has_tail) {
+      fill(there, left_, left_.tails, left_level, Order::kSame, rows.left_tails);
+      fill(back, right_, right_.tails, right_level, Order::kMirrored, rows.right_tails);
+    }
+    return rows;
+  }
+
+ private:
+  enum class Order { kSame, kMirrored };
+
+  // The numbers from `first` on of every row, label by label; of messages, whose level stands before them,
+  // relative to `level`.
+  static void fill(const std::vector<double>& rows, const RowShape& shape, std::size_t first,
+                   std::optional<double> level, Order order, std::vector<double>& out) {
+    const std::size_t n = rows.size() / shape.width;
+    out.resize(n * shape.labels);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows.data() + (order == Order::kSame ? i : n - 1 - i) * shape.width;
+      const double shift = level ? row[first - 1] - *level : 0;
+      for (std::size_t c = 0; c < shape.labels; ++c) out[c * n + i] = row[first + c] + shift;
+    }
+  }
+
+  std::int64_t length_;
+  const RowShape& left_;
+  const RowShape& right_;
+  const MessageRows& forward_;
+  const MessageRows& backward_;
+  double partition_whole_ = 0, partition_rest_ = 0;
+};
+
+// Claims that are computed from one stretch.
+struct ClaimGroup {
+  PositionRange range;
+  std::vector<std::size_t> members;
+};
+
+// From left to right; a group takes claims while its stretch is short.
+std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainModel& model,
+                                     std::int64_t length) {
+  const std::int64_t most = std::max<std::int64_t>(4096, 4 * claim_reach(model));
+  std::vector<std::size_t> order(claims.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return claims[i].begin; });
+  std::vector<ClaimGroup> groups;
+  for (const std::size_t i : order) {
+    const PositionRange range = near(claims[i], model, length);
+    const bool fits = !groups.empty() && range.begin <= groups.back().range.end &&
+                      std::max(range.end, groups.back().range.end) - groups.back().range.begin <= most;
+    if (!fits) groups.push_back({range, {}});
+    groups.back().range.end = std::max(groups.back().range.end, range.end);
+    groups.back().members.push_back(i);
+  }
+  return groups;
+}
+
+}  // namespace
+
+WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
+  WindowNeeds needs = log_needs(engine, source);
+  const auto labels = static_cast<std::size_t>(engine.model().num_labels);
+  const std::size_t rows = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
+  // Besides, the scores of the reversed sequence.
+  const std::size_t score = engine.precision() == Precision::kFloat ? sizeof(float) : sizeof(double);
+  needs.output_bytes = rows + 3 * labels * sizeof(double);
+  needs.usual_output_bytes = rows + labels * score;
+  return needs;
+}
+
+ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
+                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
+                        const EdgeRoles* roles, const ProgressCallback& progress) {
+  const ChainModel& model = forward.model();
+  const std::int64_t length = source.length();
+  const std::vector<PositionRange> wanted = positions_near(claims, model, length);
+  const std::vector<PositionRange> mirror = mirrored(wanted, length);
+  const RowShape left(model, {true, true, has_boundary_scores(model, source)});
+  const RowShape right(model, {true, false, false});
+  MessageRows forward_rows(wanted, left.width), backward_rows(mirror, right.width);
+  ClaimSweep result;
+  const std::optional<BoundaryState> state =
+      MessageSweep(forward, source, plan, left, forward_rows).run(result, progress);
+  if (!state) return result;
+  ReversedSource reversed_source(source, model.num_labels);
+  if (!MessageSweep(backward, reversed_source, mirror_plan, right, backward_rows).run(result, progress))
+    return result;
+  result.feasible = true;
+  result.log_partition = log_sum(*state);
+  result.results.resize(claims.size());
+  const int role_count = roles != nullptr ? roles->count() : 1;
+  const ClaimTables tables(model, role_count), mirror_tables(backward.model(), role_count);
+  const StretchReader reader(length, left, right, forward_rows, backward_rows, *state);
+  const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
+  parallel_for(threads, groups.size(), [&](std::size_t g, int) {
+    const ClaimGroup& group = groups[g];
+    const std::int64_t anchor = claims[group.members.front()].begin - group.range.begin;
+    LocalClaims local(reader.read(group.range), anchor, tables, mirror_tables);
+    for (const std::size_t i : group.members) {
+      Claim claim = claims[i];
+      if (roles != nullptr && claim.kind == ClaimKind::kSegment)
+        claim.label = roles->with_role({claim.begin, claim.end, claim.label}, length);
+      claim.begin -= group.range.begin;
+      claim.end -= group.range.begin;
+      result.results[i] = local.result(claim);
+    }
+  });
+  return result;
+}
+
+}  // namespace semicrf

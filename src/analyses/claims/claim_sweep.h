@@ -1,0 +1,41 @@
+// Event probabilities, those of claims about one piece: one forward sweep over its windows, one over the
+// reversed sequence, and then every claim from what lies within K positions of its interval.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "analyses/claims/claim.h"
+#include "engine/engine.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
+#include "windows/window_loop.h"
+
+namespace semicrf {
+
+// Claims about one piece, and the numbers by which their caller knows them.
+struct PieceClaims {
+  std::vector<Claim> claims;
+  std::vector<std::size_t> numbers;
+};
+
+struct ClaimSweep : ChunkTotals {
+  bool feasible = false;  // false: no segmentation has a finite score, nothing else is set
+  double log_partition = 0;
+  std::vector<ClaimResult> results;  // one per claim
+};
+
+// Of the sweep of either engine.
+WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
+
+// `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
+// piece, labels are those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles
+// per position at most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine;
+// windows and threads do not change them beyond its last digits. `roles`: of a piece that was cut, whose
+// chain the engines have; claims are about the labels of its base. Null: there are none.
+ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
+                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
+                        const EdgeRoles* roles, const ProgressCallback& progress = {});
+
+}  // namespace semicrf

@@ -1,0 +1,122 @@
+#include "analyses/claims/local_chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analyses/claims/local_sums.h"
+#include "core/sizes.h"
+
+namespace semicrf {
+namespace {
+
+// ln(1 - e^x), x <= 0.
+double log_complement(double x) {
+  if (x >= 0) return kNegativeInfinity;
+  return x > -0.6931471805599453 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
+}
+
+// P(claim) and P(not) of two sums over different segmentations, which are all. The larger is 1 less the
+// smaller one, so that 1 - P keeps its digits, and what is certain has nothing beside it.
+ClaimResult settled(double log_true, double log_false) {
+  if (log_true < log_false) return {log_true, log_complement(log_true)};
+  return {log_complement(log_false), log_false};
+}
+
+// The same, where the second sum is made only if it is the smaller one.
+template <class Sum>
+ClaimResult settled_by(double log_true, Sum log_false) {
+  if (log_true < std::log(0.5)) return {log_true, log_complement(log_true)};
+  return settled(log_true, log_false());
+}
+
+ClaimResult opposite(const ClaimResult& result) { return {result.log_false, result.log_true}; }
+
+// What contradicts a claim about a label is summed by what comes first: the segment of the first position has
+// another label, or what follows it in the interval is not as claimed.
+
+double others_hold_first(LocalSums& first, const Restriction& crossing, const LocalSums::Wanted& starting) {
+  return log_add(first.avoiding(crossing), first.starts_first(starting));
+}
+}  // namespace
+
+StretchRows StretchRows::mirrored(std::size_t labels) const {
+  StretchRows mirror{n, ends, starts, emissions, end_scores, start_scores, right_tails, left_tails, level};
+  for (std::vector<double>* rows : {&mirror.starts, &mirror.ends, &mirror.emissions, &mirror.start_scores,
+                                    &mirror.end_scores, &mirror.left_tails, &mirror.right_tails}) {
+    if (rows->empty()) continue;
+    for (std::size_t c = 0; c < labels; ++c)
+      std::reverse(rows->begin() + static_cast<std::ptrdiff_t>(c) * n,
+                   rows->begin() + static_cast<std::ptrdiff_t>(c + 1) * n);
+  }
+  return mirror;
+}
+
+ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), roles(count) {
+  for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
+}
+
+ClaimStretch::ClaimStretch(StretchRows rows, const ClaimTables& tables)
+    : rows_(std::move(rows)), tables_(&tables) {
+  const auto labels = wide(num_labels());
+  content_.assign(labels * wide(rows_.n + 1), 0.0);
+  free_from_.assign(content_.size(), 0);
+  free_to_.assign(content_.size(), rows_.n);
+  for (int c = 0; c < num_labels(); ++c) {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+      const double score = row(rows_.emissions, c, i);
+      const bool forbidden = score == kNegativeInfinity;
+      content_[at(c, i + 1)] = content(c, i) + (forbidden ? 0 : score);
+      free_from_[at(c, i + 1)] = forbidden ? i + 1 : free_from(c, i);
+    }
+    for (std::int64_t i = rows_.n; i-- > 0;)
+      free_to_[at(c, i)] = row(rows_.emissions, c, i) == kNegativeInfinity ? i : free_to(c, i + 1);
+  }
+}
+
+LocalClaims::LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTables& tables,
+                         const ClaimTables& mirror)
+    : stretch_(std::move(rows), tables), mirror_tables_(mirror) {
+  LocalSums sums(stretch_, anchor, anchor + 1);
+  const double all = log_add(sums.avoiding(Restriction::none()), sums.any_start());
+  if (all > kNegativeInfinity) stretch_.shift(-all);
+}
+
+ClaimResult LocalClaims::result(const Claim& claim) {
+  const std::int64_t n = stretch_.rows().n;
+  if (claim.kind == ClaimKind::kEnds) {
+    if (!mirror_) mirror_.emplace(stretch_.rows().mirrored(wide(stretch_.num_labels())), mirror_tables_);
+    const ClaimResult found = LocalSums(*mirror_, n - claim.end, n - claim.begin).starts_or_not(claim.label);
+    return settled(found.log_true, found.log_false);
+  }
+  const int label = claim.label;
+  const auto other = [&](int c) { return !stretch_.tables().is(c, label); };
+  LocalSums sums(stretch_, claim.begin, claim.end), first(stretch_, claim.begin, claim.begin + 1);
+  const auto none = [&] { return sums.avoiding(Restriction::none()); };
+  const auto any = [&] { return sums.any_start(); };
+  switch (claim.kind) {
+    case ClaimKind::kSegment:
+      return settled_by(sums.segment(label), [&] {
+        return log_add(others_hold_first(first, Restriction::none(), [&](int c) { return c != label; }),
+                       sums.other_end(label));
+      });
+    case ClaimKind::kWithin:
+      return settled_by(sums.within(label), [&] {
+        return log_add(others_hold_first(first, Restriction::none(label), other), sums.ends_inside(label));
+      });
+    case ClaimKind::kLabel:
+      return settled_by(sums.avoiding(Restriction::only_label(label)), [&] {
+        return log_add(first.avoiding(Restriction::none(label)), sums.leaves(label));
+      });
+    case ClaimKind::kStarts: {
+      const ClaimResult found = sums.starts_or_not(label);
+      return settled(found.log_true, found.log_false);
+    }
+    case ClaimKind::kNoBoundary:
+      return settled_by(none(), any);
+    default:
+      return opposite(settled_by(none(), any));
+  }
+}
+
+}  // namespace semicrf

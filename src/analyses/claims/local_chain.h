@@ -1,0 +1,96 @@
+// A stretch of a sequence, and everything beside it in messages: what the probability of a claim about an
+// interval of the stretch is made of (docs/algorithm.md, section 12).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyses/claims/claim.h"
+#include "analyses/claims/duration_weights.h"
+#include "core/chain_model.h"
+#include "core/sizes.h"
+
+namespace semicrf {
+
+// Numbers of n positions, label by label: [c * n + i]. Natural logarithms; messages are relative to levels
+// whose sum, less log Z, is `level`.
+struct StretchRows {
+  std::int64_t n = 0;
+  std::vector<double> starts;        // (C, n): everything before a segment that starts at position i
+  std::vector<double> ends;          // (C, n): everything after a segment that has its last position at i
+  std::vector<double> emissions;     // (C, n), centred
+  std::vector<double> start_scores;  // (C, n): Ps with pi_start, or empty where all are 0
+  std::vector<double> end_scores;    // (C, n): Pe with pi_end, or empty
+  // (C, n), or empty: segments longer than K that are open at the boundary right of position i from the
+  // left, and at the boundary left of it from the right.
+  std::vector<double> left_tails, right_tails;
+  double level = 0;
+
+  // The same, read from right to left.
+  StretchRows mirrored(std::size_t labels) const;
+};
+
+// The tables of a chain that all claims share.
+struct ClaimTables {
+  // `count`: the roles of a label in the chain of a piece that was cut (EdgeRoles); 1: it was not.
+  explicit ClaimTables(const ChainModel& chain, int count = 1);
+  // Whether label c of the chain is one of the label that a claim is about.
+  bool is(int c, int label) const { return c / roles == label; }
+  const ChainModel& model;
+  int roles;
+  std::vector<DurationWeights> durations;  // per label
+};
+
+// How many positions before and after its interval a claim needs of its stretch, as far as the sequence has
+// them.
+inline std::int64_t claim_reach(const ChainModel& model) { return model.max_duration + 1; }
+
+// A stretch with what all claims about it need.
+class ClaimStretch {
+ public:
+  // The tables must outlive it.
+  ClaimStretch(StretchRows rows, const ClaimTables& tables);
+
+  const StretchRows& rows() const { return rows_; }
+  // All sums become larger by so much.
+  void shift(double level) { rows_.level += level; }
+  const ClaimTables& tables() const { return *tables_; }
+  int num_labels() const { return tables_->model.num_labels; }
+  double row(const std::vector<double>& rows, int c, std::int64_t i) const {
+    return rows[wide(c) * wide(rows_.n) + wide(i)];
+  }
+  // S of boundary i = 0..n, forbidden positions left out.
+  double content(int c, std::int64_t i) const { return content_[at(c, i)]; }
+  // The least s so that no position of [s, i) is forbidden, and the largest e so that none of [i, e) is.
+  std::int64_t free_from(int c, std::int64_t i) const { return free_from_[at(c, i)]; }
+  std::int64_t free_to(int c, std::int64_t i) const { return free_to_[at(c, i)]; }
+
+ private:
+  std::size_t at(int c, std::int64_t i) const { return wide(c) * wide(rows_.n + 1) + wide(i); }
+
+  StretchRows rows_;
+  const ClaimTables* tables_;
+  std::vector<double> content_;          // (C, n+1)
+  std::vector<std::int64_t> free_from_;  // (C, n+1)
+  std::vector<std::int64_t> free_to_;    // (C, n+1)
+};
+
+// The claims about one stretch. Their intervals are in positions of the stretch. Labels are those of the base
+// of a chain with roles, but that of kSegment is the chain's. For one thread.
+class LocalClaims {
+ public:
+  // `tables` are of the chain, `mirror` of the reversed one; both must outlive it. At position `anchor`,
+  // which has as much of the sequence around it as claims have, the probabilities are made to sum to 1: log Z
+  // and messages of a float engine lose digits along a sequence, which this takes out.
+  LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTables& tables, const ClaimTables& mirror);
+  ClaimResult result(const Claim& claim);
+
+ private:
+  ClaimStretch stretch_;
+  const ClaimTables& mirror_tables_;
+  std::optional<ClaimStretch> mirror_;  // made for the first claim about ends
+};
+
+}  // namespace semicrf

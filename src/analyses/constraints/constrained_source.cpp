@@ -1,0 +1,100 @@
+#include "analyses/constraints/constrained_source.h"
+
+#include <algorithm>
+
+#include "core/sizes.h"
+#include "core/threads/parallel.h"
+#include "model/scores/centred_scores.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kSlab = 1 << 14;  // positions of the source that are in memory at a time
+constexpr std::int64_t kTask = 1 << 10;  // positions per task of a thread
+
+}  // namespace
+
+ConstrainedSource::ConstrainedSource(ScoreSource& source, const ChainModel& model,
+                                     std::span<const Constraint> constraints, int threads, double penalty)
+    : source_(source),
+      projected_(source),
+      model_(model),
+      constraints_(constraints),
+      threads_(threads),
+      penalty_(penalty) {}
+
+// The same for all windows, whatever constraints they hold.
+void ConstrainedSource::look_for_edges() {
+  if (looked_) return;
+  looked_ = true;
+  const ScoreWindow first = projected_.read(0, 1, plain_);
+  has_starts_ = !first.start_scores.empty() || std::ranges::any_of(constraints_, [](const Constraint& one) {
+    return one.kind != Constraint::Kind::kForbidden;
+  });
+  has_ends_ = !first.end_scores.empty();
+}
+
+ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
+  look_for_edges();
+  const std::size_t size = wide(end - begin) * wide(model_.num_labels);
+  ScoreWindow window;
+  window.begin = begin;
+  window.end = end;
+  window.length = length();
+  buffers.emissions.f64.resize(size);
+  if (has_starts_) buffers.start.f64.resize(size);
+  if (has_ends_) buffers.end.f64.resize(size);
+  for (std::int64_t from = begin; from < end; from += kSlab)
+    fill(projected_.read(from, std::min(end, from + kSlab), plain_), buffers, begin);
+  for (const Constraint& constraint : constraints_) {
+    const std::int64_t first = std::max(begin, constraint.begin), last = std::min(end, constraint.end);
+    if (first < last) apply(constraint, first - begin, last - begin, buffers);
+  }
+  window.emissions.f64 = buffers.emissions.f64.data();
+  if (has_starts_) window.start_scores.f64 = buffers.start.f64.data();
+  if (has_ends_) window.end_scores.f64 = buffers.end.f64.data();
+  return window;
+}
+
+// The positions of `plain` into the buffers, which begin with position `begin`.
+void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const {
+  const CentredScores scores(model_, plain);
+  const auto labels = wide(model_.num_labels);
+  parallel_ranges(threads_, plain.begin, plain.end, kTask, [&](std::int64_t from, std::int64_t to) {
+    for (std::size_t c = 0; c < labels; ++c) {
+      const int label = static_cast<int>(c);
+      const auto each = [&](std::vector<double>& values, auto score) {
+        for (std::int64_t t = from; t < to; ++t) values[wide(t - begin) * labels + c] = score(t);
+      };
+      scores.of_label(label, [&](const auto& score) { each(buffers.emissions.f64, score); });
+      if (has_starts_) each(buffers.start.f64, [&](std::int64_t t) { return scores.start_score(t, label); });
+      if (has_ends_) each(buffers.end.f64, [&](std::int64_t t) { return scores.end_score(t, label); });
+    }
+  });
+}
+
+// Rows [begin, end) of the buffers.
+void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, std::int64_t end,
+                              ScoreBuffers& buffers) const {
+  const auto labels = wide(model_.num_labels);
+  const auto first = static_cast<std::ptrdiff_t>(wide(begin) * labels);
+  const auto last = static_cast<std::ptrdiff_t>(wide(end) * labels);
+  std::vector<double>&emissions = buffers.emissions.f64, &starts = buffers.start.f64;
+  switch (constraint.kind) {
+    case Constraint::Kind::kForbidden:
+      for (auto row = first; row < last; row += static_cast<std::ptrdiff_t>(labels))
+        for (const int c : constraint.forbidden) emissions[wide(row + c)] = kNegativeInfinity;
+      break;
+    case Constraint::Kind::kBoundary:
+      for (auto entry = first; entry < last; ++entry) {
+        emissions[wide(entry)] -= penalty_;
+        starts[wide(entry)] += penalty_;
+      }
+      break;
+    case Constraint::Kind::kNoBoundary:
+      std::fill(starts.begin() + first, starts.begin() + last, kNegativeInfinity);
+      break;
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,73 @@
+// The scores of a piece under constraints: the same distribution, without what the constraints forbid.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "core/chain_model.h"
+#include "inputs/statements/constraint.h"
+#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
+
+namespace semicrf {
+
+// The memory that a ConstrainedSource of `source` takes, for plans; it cannot be read.
+class ConstrainedShape : public ScoreSource {
+ public:
+  ConstrainedShape(const ScoreSource& source, const ChainModel& model)
+      : source_(source), made_(3 * sizeof(double) * static_cast<std::size_t>(model.num_labels)) {}
+
+  std::int64_t length() const override { return source_.length(); }
+  // What is read of `source`, too.
+  std::size_t bytes_per_position() const override { return source_.bytes_per_position() + made_; }
+  std::size_t score_bytes() const override { return std::max(source_.score_bytes(), made_); }
+  ScoreWindow read(std::int64_t, std::int64_t, ScoreBuffers&) override {
+    throw std::logic_error("a plan reads scores");
+  }
+
+ private:
+  const ScoreSource& source_;
+  std::size_t made_;  // emissions, start and end scores
+};
+
+// Every segmentation that meets the constraints has the score that it has in `source`, all others -inf; those
+// that lack required boundaries have `penalty` less for each. Where that is more than all of them together
+// have before the others, they do not count, and the difference of the two log Z is the logarithm of the
+// probability of the constraints (docs/algorithm.md, section 13).
+//
+// Scores are doubles and centred already, with what the scores of `source` say: constraints do not move the
+// centre. The arithmetic of a window does not depend on whether a constraint is in it.
+class ConstrainedSource : public ScoreSource {
+ public:
+  // All must outlive it. `constraints` may be empty. `threads`: for the positions of a window. `penalty`: a
+  // power of two, from ConstraintPasses.
+  ConstrainedSource(ScoreSource& source, const ChainModel& model, std::span<const Constraint> constraints,
+                    int threads, double penalty);
+
+  std::int64_t length() const override { return source_.length(); }
+  std::size_t bytes_per_position() const override {
+    return ConstrainedShape(source_, model_).bytes_per_position();
+  }
+  std::size_t score_bytes() const override { return ConstrainedShape(source_, model_).score_bytes(); }
+  ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override;
+
+ private:
+  void look_for_edges();
+  void fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const;
+  void apply(const Constraint& constraint, std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) const;
+
+  ScoreSource& source_;
+  HostProjection projected_;
+  const ChainModel& model_;
+  std::span<const Constraint> constraints_;
+  int threads_;
+  double penalty_;
+  bool looked_ = false;                         // whether the next two are known
+  bool has_starts_ = false, has_ends_ = false;  // whether windows have start and end scores
+  ScoreBuffers plain_;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,32 @@
+// How much of the end posterior of each segment of a path is that segment's own.
+//
+// P(exactly the segment [s,e) of c) = P(one of c ends at e) · P(it starts at s | it ends at e), and the
+// second factor needs only messages from the left:
+//     exp( start_s(c) + content of [s,e) + B[e-s,c] + Pe[e-1,c] - alpha_e(c) )
+// So one more forward sweep over the windows is enough. It keeps a double per segment, nothing per position.
+#pragma once
+
+#include <cstdint>
+
+#include "analyses/spooled_array.h"
+#include "analyses/viterbi/segment_list.h"
+#include "engine/engine.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
+#include "windows/window_loop.h"
+
+namespace semicrf {
+
+struct SegmentShares : ChunkTotals {
+  SpooledNumbers logs;  // log P(start | end) <= 0 per segment, left to right
+};
+
+WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
+
+// `path` tiles the sequence and has a finite score. Windows do not change a digit. `roles`: of a piece that
+// was cut, whose chain the engine has; the path is that of its base. Null: there are none.
+SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const SegmentList& path, const EdgeRoles* roles,
+                             const ProgressCallback& progress = {});
+
+}  // namespace semicrf

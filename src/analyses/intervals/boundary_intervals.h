@@ -1,0 +1,85 @@
+// The credible intervals of all boundaries of a path (docs/formats.md, "Tables of segments and boundaries").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyses/intervals/repeated_starts.h"
+#include "analyses/intervals/start_interval.h"
+#include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/spooled_array.h"
+#include "analyses/viterbi/segment_list.h"
+#include "core/chain_model.h"
+#include "engine/engine.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
+#include "windows/window_loop.h"
+
+namespace semicrf {
+
+// One per segment of the path, of its start, from left to right.
+class BoundaryIntervals {
+ public:
+  void append(const std::optional<BoundaryInterval>& interval);
+  // The next interval is that of answers[i], i = 0, 1, ... for every call.
+  void append_open();
+  std::vector<std::optional<BoundaryInterval>> answers;
+  std::optional<ChunkTotals> swept;  // for the answers
+
+  class Reader {
+   public:
+    explicit Reader(const BoundaryIntervals& list) : list_(&list), stored_(list.stored_) {}
+    // Of the next segment, as long as there is one; none: less than the wanted probability is in reach.
+    std::optional<BoundaryInterval> next();
+
+   private:
+    const BoundaryIntervals* list_;
+    SpooledArray<BoundaryInterval>::Reader stored_;
+    std::size_t open_ = 0;
+  };
+
+ private:
+  SpooledArray<BoundaryInterval> stored_;
+};
+
+// From the posteriors along the path, and where these do not decide from messages as well.
+class IntervalFinder {
+ public:
+  // `model`: of the posteriors' labels. Both must outlive add().
+  IntervalFinder(const SegmentList& path, const ChainModel& model, double level);
+  // The next positions, from left to right: starts and ends along the path and of its next label.
+  void add(const PosteriorBlock& block);
+
+  // After the last position. Where candidates are left, the source is swept once more, in windows of `plan`
+  // (by interval_needs()). `roles`: of a piece that was cut, whose chain the engine has, or null. Once.
+  BoundaryIntervals finish(Engine& engine, ScoreSource& source, const WindowPlan& plan, int threads,
+                           const EdgeRoles* roles, const ProgressCallback& progress = {});
+
+ private:
+  // A boundary with candidates.
+  struct Open {
+    int label = 0;
+    std::int64_t first = 0, count = 0;  // of its candidates in the list of all
+    PositionRange place;                // of the widest one
+    std::int64_t first_posterior = 0;   // of the place's in the list of all
+  };
+  void close_segment();
+  std::vector<PositionRange> places() const;
+  std::optional<BoundaryInterval> settled(const Open& open, const RepeatedStarts& repeated) const;
+
+  double level_;
+  StartInterval search_;
+  SegmentList::Reader path_;
+  Segment segment_;
+  bool in_segment_ = false;
+  std::vector<Open> open_;
+  SpooledArray<IntervalCandidate> candidates_;
+  SpooledNumbers posteriors_;
+  BoundaryIntervals found_;
+};
+
+WindowNeeds interval_needs(const Engine& engine, const ScoreSource& source);
+
+}  // namespace semicrf

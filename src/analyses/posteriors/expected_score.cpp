@@ -1,0 +1,298 @@
+#include "analyses/posteriors/expected_score.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/initial_term.h"
+#include "core/sizes.h"
+#include "core/threads/parallel.h"
+#include "model/scores/centred_scores.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kSlab = 1 << 16;  // positions whose sums are kept until they are added in their order
+constexpr std::int64_t kRows = 256;      // positions that a thread does at a time
+constexpr double kResidueBand = 16;
+
+// p times score; nothing where P forbids it, whatever rounding has left of p.
+template <class CountedScore>
+double term(double p, double score, CountedScore counted_score) {
+  if (p <= 0) return 0;
+  if (score == kNegativeInfinity && counted_score() == kNegativeInfinity) return 0;
+  return p * score;
+}
+
+// The size of a product whose first factor has an error of its own size.
+double size_of(double p, double score) {
+  return p > 0 && score > kNegativeInfinity ? p * std::fabs(score) : 0;
+}
+
+}  // namespace
+
+PosteriorRounding PosteriorRounding::of(Precision precision) {
+  // As measured: docs/algorithm.md, "Entropies".
+  if (precision == Precision::kFloat) return {.absolute = 3e-8, .relative = 2e-6, .residue = 0x1p-20};
+  return {.absolute = 1e-14, .relative = 4e-9, .residue = 0x1p-42};
+}
+
+// The expectations of up to kRows positions.
+class ScoredStretch {
+ public:
+  ScoredStretch(const ExpectedScore& whole, const PosteriorBlock& block, const ScoreWindow& counted,
+                const ScoreWindow& scored)
+      : labels_(whole.scored_.num_labels),
+        length_(scored.length),
+        has_edges_(!scored.start_scores.empty() || !scored.end_scores.empty() ||
+                   scored.features.start != nullptr || scored.features.finish != nullptr),
+        same_(&counted == &scored && &whole.counted_ == &whole.scored_),
+        rounding_(whole.rounding_),
+        block_(block),
+        counted_(whole.counted_, counted),
+        scored_(whole.scored_, scored),
+        scores_(wide(kRows * labels_)) {}
+
+  // Positions [begin, end).
+  void run(std::int64_t begin, std::int64_t end, ExpectedScore::PositionScore* positions) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      const double* const row = posteriors(t);
+      likeliest_[wide(t - begin)] = static_cast<int>(std::max_element(row, row + labels_) - row);
+    }
+    for (int c = 0; c < labels_; ++c)
+      scored_.of_label(c, [&](const auto& score) {
+        for (std::int64_t t = begin; t < end; ++t)
+          if (counts(posteriors(t)[c])) scores_[wide((t - begin) * labels_ + c)] = score(t);
+      });
+    for (std::int64_t t = begin; t < end; ++t)
+      positions[t - begin] = position(t, scores_.data() + (t - begin) * labels_, likeliest_[wide(t - begin)]);
+  }
+
+ private:
+  const double* posteriors(std::int64_t t) const {
+    return block_.labels.data() + (t - block_.range.begin) * labels_;
+  }
+  // Whether a label with this posterior is looked at: any that Q may forbid, else those that add something.
+  bool counts(double p) const { return same_ ? p >= rounding_.residue : p > 0; }
+
+  ExpectedScore::PositionScore position(std::int64_t t, const double* scores, int likeliest) const {
+    ExpectedScore::PositionScore result;
+    const double most = scores[likeliest];
+    result.subtracted = most == kNegativeInfinity ? 0 : most;
+    const double* const row = posteriors(t);
+    for (int c = 0; c < labels_; ++c) {
+      if (!counts(row[c])) continue;
+      const double score = scores[c] - result.subtracted;
+      const auto counted_score = [&] { return counted_.emission(t, c); };
+      if (row[c] >= rounding_.residue) {
+        result.rest += term(row[c], score, counted_score);
+        add_uncertainty(row[c], score, result.uncertain);
+      } else if (score == kNegativeInfinity) {
+        result.rest += term(row[c], score, counted_score);
+      }
+    }
+    if (has_edges_ || t == 0 || t + 1 == length_) add_edges(t, result);
+    return result;
+  }
+
+  void add_uncertainty(double p, double score, double& sum) const {
+    if (score == kNegativeInfinity) return;
+    const bool band = p < kResidueBand * rounding_.residue;
+    sum += ((band ? p : 0) + rounding_.absolute) * std::fabs(score);
+  }
+
+  void add_edges(std::int64_t t, ExpectedScore::PositionScore& result) const {
+    const std::size_t first = wide((t - block_.range.begin) * labels_);
+    for (int c = 0; c < labels_; ++c) {
+      const std::size_t entry = first + wide(c);
+      if (const double p = block_.starts[entry]; p > 0) {
+        const double score = scored_.start(t, c);
+        result.rest += term(p, score, [&] { return counted_.start(t, c); });
+        result.uncertain += rounding_.relative * size_of(p, score);
+      }
+      if (const double p = block_.ends[entry]; p > 0) {
+        const double score = scored_.end(t, c);
+        result.rest += term(p, score, [&] { return counted_.end(t, c); });
+        result.uncertain += rounding_.relative * size_of(p, score);
+      }
+    }
+  }
+
+  int labels_;
+  std::int64_t length_;
+  bool has_edges_;  // start or end scores besides those of the sequence's ends
+  bool same_;       // P is Q
+  PosteriorRounding rounding_;
+  const PosteriorBlock& block_;
+  CentredScores counted_, scored_;
+  std::vector<double> scores_;             // (kRows, C), where counts() says so
+  std::array<int, kRows> likeliest_ = {};  // label of each position
+};
+
+ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored, Precision precision,
+                             int threads)
+    : counted_(counted),
+      scored_(scored),
+      rounding_(PosteriorRounding::of(precision)),
+      threads_(threads),
+      labels_(wide(scored.num_labels)) {
+  if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
+  if (counted.has_tail() && scored.max_duration > counted.max_duration)
+    throw std::logic_error("expected counts with tails do not tell so many durations apart");
+  for (int from = 0; from < scored.num_labels; ++from)
+    for (int to = 0; to < scored.num_labels; ++to)
+      if (scored.transition_at(from, to) == kNegativeInfinity &&
+          counted.transition_at(from, to) > kNegativeInfinity)
+        forbidden_.push_back({from, to});
+}
+
+void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored) {
+  if (block.range.begin == 0) first_.assign(block.starts.begin(), block.starts.begin() + scored_.num_labels);
+  find_pairs(block);
+  for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
+    const std::int64_t end = std::min(block.range.end, begin + kSlab);
+    slab_.resize(wide(end - begin));
+    parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
+      ScoredStretch(*this, block, counted, scored).run(from, to, slab_.data() + (from - begin));
+    });
+    for (const PositionScore& position : slab_) {
+      subtracted_.add(position.subtracted);
+      rest_.add(position.rest);
+      uncertain_ += position.uncertain;
+    }
+    const auto none = std::ranges::find(slab_, kNegativeInfinity, &PositionScore::rest);
+    if (none != slab_.end()) find_forbidden(block, begin + (none - slab_.begin()), counted, scored);
+  }
+}
+
+// A transition that P allows has a positive probability wherever its first label can end and its second one
+// can start.
+void ExpectedScore::find_pairs(const PosteriorBlock& block) {
+  if (forbidden_seen_ || forbidden_.empty()) return;
+  for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
+    const std::size_t row = wide(t - block.range.begin) * labels_;
+    for (const Pair& pair : forbidden_) {
+      const bool seen = t > 0 && last_ends_[wide(pair.from)] > 0 && block.starts[row + wide(pair.to)] > 0;
+      if (seen && !forbidden_seen_) note({ForbiddenPart::Kind::kTransition, t, pair.to, pair.from, 0});
+      forbidden_seen_ = forbidden_seen_ || seen;
+    }
+    const std::span<const double> ends = block.ends.subspan(row, labels_);
+    last_ends_.assign(ends.begin(), ends.end());
+  }
+}
+
+// The leftmost part is kept; at a position the transition, which is before its label.
+void ExpectedScore::note(const ForbiddenPart& part) {
+  const bool first =
+      !first_part_ || part.position < first_part_->position ||
+      (part.position == first_part_->position && part.kind == ForbiddenPart::Kind::kTransition);
+  if (first) first_part_ = part;
+}
+
+// Which part of this position has the score -inf.
+void ExpectedScore::find_forbidden(const PosteriorBlock& block, std::int64_t position,
+                                   const ScoreWindow& counted, const ScoreWindow& scored) {
+  if (first_part_ && first_part_->position <= position) return;
+  const CentredScores of_p(counted_, counted), of_q(scored_, scored);
+  const auto is_forbidden = [](double p, double score, double counted_score) {
+    return p > 0 && score == kNegativeInfinity && counted_score > kNegativeInfinity;
+  };
+  const std::size_t row = wide(position - block.range.begin) * labels_;
+  for (int c = 0; c < scored_.num_labels; ++c) {
+    const std::size_t entry = row + wide(c);
+    const auto found = [&](ForbiddenPart::Kind kind) { note({kind, position, c, 0, 0}); };
+    if (is_forbidden(block.starts[entry], of_q.start(position, c), of_p.start(position, c)))
+      return found(ForbiddenPart::Kind::kStart);
+    if (is_forbidden(block.labels[entry], of_q.emission(position, c), of_p.emission(position, c)))
+      return found(ForbiddenPart::Kind::kEmission);
+    if (is_forbidden(block.ends[entry], of_q.end(position, c), of_p.end(position, c)))
+      return found(ForbiddenPart::Kind::kEnd);
+  }
+}
+
+std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts& counts) const {
+  using Kind = ForbiddenPart::Kind;
+  if (first_part_ && first_part_->position == 0) return first_part_;
+  for (int c = 0; c < scored_.num_labels; ++c)
+    if (term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }) ==
+        kNegativeInfinity)
+      return ForbiddenPart{Kind::kInitial, 0, c, 0, 0};
+  if (first_part_) return first_part_;
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c)
+      if (duration_term(counts, k, c) == kNegativeInfinity) return ForbiddenPart{Kind::kDuration, 0, c, 0, k};
+  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c)
+    if (tail_term(counts, c) == kNegativeInfinity)
+      return ForbiddenPart{Kind::kTail, 0, c, 0, std::max(counted_.max_duration, scored_.max_duration)};
+  return std::nullopt;
+}
+
+double ExpectedScore::minus_expectation(double log_partition, const ExpectedCounts& counts) const {
+  CompensatedSum sum = subtracted_;
+  sum.add(-log_partition);
+  sum.add(rest_);
+  add_initial(sum);
+  add_transitions(counts, sum);
+  add_durations(counts, sum);
+  return forbidden_seen_ ? -kNegativeInfinity : -sum.value();
+}
+
+double ExpectedScore::uncertainty(const ExpectedCounts& counts) const {
+  double sizes = 0;
+  for (int from = 0; from < scored_.num_labels; ++from)
+    for (int to = 0; to < scored_.num_labels; ++to)
+      sizes += size_of(counts.transition[wide(from) * labels_ + wide(to)], scored_.transition_at(from, to));
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c)
+      sizes += size_of(counts.duration[wide(k - 1) * labels_ + wide(c)], scored_.duration_score(k, c));
+  if (scored_.has_tail())
+    for (std::size_t c = 0; c < counts.tail.size(); ++c)
+      sizes += size_of(counts.tail[c], scored_.log_tail[c]);
+  return uncertain_ + rounding_.relative * sizes;
+}
+
+void ExpectedScore::add_initial(CompensatedSum& sum) const {
+  for (int c = 0; c < scored_.num_labels; ++c)
+    sum.add(term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }));
+}
+
+// Under the uniform initial term the counts of P hold a transition at position 0, which is no part of a
+// segmentation.
+void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const {
+  const bool uniform = counted_.initial == InitialTerm::kUniform;
+  for (int to = 0; to < scored_.num_labels; ++to) {
+    const double into = uniform ? transitions_into(counted_, to).log() : kNegativeInfinity;
+    for (int from = 0; from < scored_.num_labels; ++from) {
+      const double score = scored_.transition_at(from, to);
+      const double counted_score = counted_.transition_at(from, to);
+      // What Q forbids and P allows is decided by find_pairs().
+      if (counted_score == kNegativeInfinity || score == kNegativeInfinity) continue;
+      const std::size_t entry = wide(from) * labels_ + wide(to);
+      sum.add(counts.transition[entry] * score);
+      if (into > kNegativeInfinity) sum.add(-first_[wide(to)] * std::exp(counted_score - into) * score);
+    }
+  }
+}
+
+// Segments that go on into P's tail count with K and once for every position beyond; so do they in Q, whose
+// durations are in its tail by then.
+void ExpectedScore::add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const {
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c) sum.add(duration_term(counts, k, c));
+  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c) sum.add(tail_term(counts, c));
+}
+
+double ExpectedScore::duration_term(const ExpectedCounts& counts, int duration, int label) const {
+  const std::size_t entry = wide(duration - 1) * labels_ + wide(label);
+  return term(counts.duration[entry], scored_.duration_score(duration, label),
+              [&] { return counted_.duration_score(duration, label); });
+}
+
+double ExpectedScore::tail_term(const ExpectedCounts& counts, int label) const {
+  const auto c = wide(label);
+  return term(counts.tail[c], scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity,
+              [&] { return counted_.log_tail[c]; });
+}
+
+}  // namespace semicrf

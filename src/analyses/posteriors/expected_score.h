@@ -1,0 +1,113 @@
+// The expectation of a model's score under the posteriors of the same or another model, from which entropies,
+// cross-entropies and divergences are made (docs/algorithm.md, "Entropies").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyses/posteriors/posterior_sweep.h"
+#include "core/chain_model.h"
+#include "core/compensated_sum.h"
+#include "core/expected_counts.h"
+#include "core/score_window.h"
+#include "engine/engine.h"
+
+namespace semicrf {
+
+// Something that Q forbids and that has a positive probability under P.
+struct ForbiddenPart {
+  enum class Kind {
+    kEmission,    // the label at the position
+    kStart,       // a segment of the label that starts at the position
+    kEnd,         // a segment of the label whose last bin is the position
+    kTransition,  // from one label to the other at the position, where the second one starts
+    kInitial,     // the label as the first of the sequence: no transition leads to it
+    kDuration,    // a segment of the label of that many positions, somewhere
+    kTail,        // a segment of the label of more positions than that, somewhere
+  };
+  Kind kind = Kind::kEmission;
+  std::int64_t position = 0;  // of the sequence; 0 where it is not known
+  int label = 0;
+  int from = 0;               // of a transition
+  std::int64_t duration = 0;  // in positions
+};
+
+// How exactly an engine of this precision knows posteriors: those of labels up to `absolute`, because they
+// are sums of starts less ends; those of starts, ends and counts up to their own size times `relative`. A
+// label posterior below `residue` may be nothing but rounding, and counts as 0.
+struct PosteriorRounding {
+  double absolute = 0, relative = 0, residue = 0;
+  static PosteriorRounding of(Precision precision);
+};
+
+// E_P[score_Q]: the mean of the score that model Q gives to a segmentation of one sequence, over all of them
+// with the probabilities of model P. Natural logarithms; -inf where Q forbids what P allows. Terms that P
+// forbids are 0, whatever Q says of them.
+//
+// From the scores of every position that of its most probable label is subtracted first, which changes all
+// segmentations alike. Then a posterior near 1, whose rounding would be multiplied with the score, is
+// multiplied with 0, and the products that are left are those of improbable labels.
+class ExpectedScore {
+ public:
+  // P gives the posteriors and the counts, Q the score; both have the same labels and outlive this object.
+  // std::logic_error where P has tails and Q more durations (Q's K above P's): P's counts do not tell these
+  // durations apart; give P a table of Q's length first. `precision`: of the engine that computed the
+  // posteriors; `threads`: for the positions.
+  ExpectedScore(const ChainModel& counted, const ChainModel& scored, Precision precision, int threads = 1);
+
+  // The positions of a block, from position 0 on without gaps, with the posteriors of labels, starts and
+  // ends. Both windows cover the block: the scores of P and those of Q.
+  void add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored);
+
+  // After the last position: log_partition - E_P[score_Q], rounded once. That is the entropy of P where P is
+  // Q, else the cross-entropy of P and Q. `log_partition`: of Q, finite; `counts`: of P, over the whole
+  // sequence.
+  double minus_expectation(double log_partition, const ExpectedCounts& counts) const;
+  // After the last position: an estimate of how far the rounding of posteriors and counts may have moved
+  // minus_expectation(), in nats, not negative. The sizes of all products' errors are added up, as if none
+  // cancelled; what the label posteriors below the residue would have added is judged by those that lie less
+  // than 16 times above it.
+  double uncertainty(const ExpectedCounts& counts) const;
+  // After the last position: why E_P[score_Q] is -inf, by the leftmost position where there is one; nothing
+  // where it is finite.
+  std::optional<ForbiddenPart> first_forbidden(const ExpectedCounts& counts) const;
+
+ private:
+  struct Pair {
+    int from = 0, to = 0;
+  };
+  friend class ScoredStretch;
+  // Of a position: the score of its most probable label, the expectation of the scores beside it, and how
+  // uncertain that is.
+  struct PositionScore {
+    double subtracted = 0, rest = 0, uncertain = 0;
+  };
+  void find_pairs(const PosteriorBlock& block);
+  void note(const ForbiddenPart& part);
+  void find_forbidden(const PosteriorBlock& block, std::int64_t position, const ScoreWindow& counted,
+                      const ScoreWindow& scored);
+  void add_initial(CompensatedSum& sum) const;
+  void add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const;
+  void add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const;
+  double duration_term(const ExpectedCounts& counts, int duration, int label) const;
+  double tail_term(const ExpectedCounts& counts, int label) const;
+
+  const ChainModel& counted_;
+  const ChainModel& scored_;
+  PosteriorRounding rounding_;
+  int threads_;
+  std::size_t labels_;
+  CompensatedSum subtracted_;                // scores of the most probable labels
+  CompensatedSum rest_;                      // expectations of what is left at the positions
+  double uncertain_ = 0;                     // of rest_, as uncertainty() says
+  std::vector<double> first_;                // (C): P(a segment of c starts at position 0)
+  std::vector<double> last_ends_;            // (C): P(a segment of c ends at the latest position)
+  std::vector<Pair> forbidden_;              // transitions that Q forbids and P allows, not seen so far
+  bool forbidden_seen_ = false;              // one of them has a positive probability
+  std::optional<ForbiddenPart> first_part_;  // at a position
+  std::vector<PositionScore> slab_;          // what is known of its positions
+};
+
+}  // namespace semicrf

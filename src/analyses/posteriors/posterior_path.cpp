@@ -1,0 +1,148 @@
+#include "analyses/posteriors/posterior_path.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/sizes.h"
+#include "windows/memory_budget.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kBlock = 4096;  // positions of a blob
+
+bool may_be_first(const ChainModel& model, int label) {
+  if (!model.start_scores.empty() && model.start_scores[wide(label)] == kNegativeInfinity) return false;
+  if (model.initial != InitialTerm::kUniform) return true;
+  for (int from = 0; from < model.num_labels; ++from)
+    if (model.transition_at(from, label) > kNegativeInfinity) return true;
+  return false;
+}
+
+bool may_be_last(const ChainModel& model, int label) {
+  return model.end_scores.empty() || model.end_scores[wide(label)] > kNegativeInfinity;
+}
+
+}  // namespace
+
+PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma)
+    : model_(model),
+      gamma_(gamma),
+      labels_(model.num_labels),
+      choice_bytes_(model.num_labels <= 256 ? 1 : 2),
+      best_(wide(labels_)),
+      next_(best_.size()),
+      ranked_(best_.size()),
+      spool_(kSpoolMemory, "") {}
+
+void PosteriorPathFinder::add(const PosteriorBlock& block) {
+  for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
+    const auto row = wide((t - block.range.begin) * labels_);
+    if (t == 0) {
+      begin(block.labels.data() + row);
+    } else {
+      step(block.labels.data() + row, block.starts.data() + row);
+    }
+    centre();
+    if (++positions_ % kBlock == 0) close_block();
+  }
+}
+
+void PosteriorPathFinder::begin(const double* labels) {
+  for (int c = 0; c < labels_; ++c) {
+    best_[wide(c)] = {may_be_first(model_, c) ? labels[c] : kNegativeInfinity, labels[c], 0};
+    keep(c);  // never asked for
+  }
+}
+
+void PosteriorPathFinder::step(const double* labels, const double* starts) {
+  rank();
+  for (int c = 0; c < labels_; ++c) {
+    const double reward = gamma_ * starts[c];
+    const int before = best_before(c, reward);
+    const Best& from = best_[wide(before)];
+    Best& to = next_[wide(c)];
+    to = {from.value + labels[c], from.bins + labels[c], from.starts};
+    if (before != c) {
+      to.value = (from.value + reward) + labels[c];
+      to.starts += starts[c];
+    }
+    keep(before);
+  }
+  std::swap(best_, next_);
+}
+
+void PosteriorPathFinder::rank() {
+  std::iota(ranked_.begin(), ranked_.end(), 0);
+  std::ranges::sort(ranked_, [&](int a, int b) {
+    const double of_a = best_[wide(a)].value;
+    const double of_b = best_[wide(b)].value;
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+}
+
+// The best label before `label`; `reward`: of a boundary between them. Mostly one of the first two ranks.
+int PosteriorPathFinder::best_before(int label, double reward) const {
+  const auto other = std::ranges::find_if(ranked_, [&](int from) {
+    return from != label && model_.transition_at(from, label) > kNegativeInfinity;
+  });
+  if (other == ranked_.end()) return label;
+  const double stay = best_[wide(label)].value;
+  const double change = best_[wide(*other)].value + reward;
+  if (stay == change) return std::min(label, *other);
+  return stay > change ? label : *other;
+}
+
+// Values stay small, and keep their digits, however long the sequence is.
+void PosteriorPathFinder::centre() {
+  const double most = std::ranges::max_element(best_, {}, &Best::value)->value;
+  for (Best& best : best_) best.value -= most;
+}
+
+void PosteriorPathFinder::keep(int label) {
+  choices_.push_back(static_cast<std::byte>(label & 0xff));
+  if (choice_bytes_ > 1) choices_.push_back(static_cast<std::byte>(label >> 8));
+}
+
+void PosteriorPathFinder::close_block() {
+  spool_.append(choices_);
+  choices_.clear();
+}
+
+// The label before `position` of the best labels that end with `label` there.
+int PosteriorPathFinder::choice(std::int64_t position, int label) {
+  const std::int64_t block = position / kBlock;
+  if (block != loaded_) {
+    loaded_ = block;
+    choices_.resize(spool_.blob_size(wide(block)));
+    spool_.read(wide(block), choices_);
+  }
+  const std::size_t at = wide(position % kBlock * labels_ + label) * choice_bytes_;
+  const int low = std::to_integer<int>(choices_[at]);
+  return choice_bytes_ == 1 ? low : low | std::to_integer<int>(choices_[at + 1]) << 8;
+}
+
+PosteriorPath PosteriorPathFinder::finish() {
+  if (!choices_.empty()) close_block();
+  int label = -1;
+  for (int c = 0; c < labels_; ++c) {
+    if (!may_be_last(model_, c)) continue;
+    if (label < 0 || best_[wide(c)].value > best_[wide(label)].value) label = c;
+  }
+  PosteriorPath path;
+  path.expected_correct_bins = best_[wide(label)].bins;
+  path.expected_correct_boundaries = best_[wide(label)].starts;
+  std::int64_t end = positions_;
+  for (std::int64_t t = positions_ - 1; t >= 0; --t) {
+    const int before = t > 0 ? choice(t, label) : -1;
+    if (before == label) continue;
+    const Segment segment{t, end, label};
+    path.segments.append_reversed({&segment, 1});
+    end = t;
+    label = before;
+  }
+  return path;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,72 @@
+// Posterior decoding (maximum expected accuracy): the labels that are expected to be right most often, the
+// path of `decode --rule posterior`.
+//
+// Of all sequences of labels it maximises the sum over bins of P(label_t | t), plus gamma times the sum over
+// the boundaries t > 0 between two labels of P(a segment of label_t starts at t). Two labels may follow each
+// other where the model's transition is finite, or where they are equal; the first one must be allowed to
+// start a sequence (start score, initial term), the last one to end it (end score). Durations play no part:
+// equal neighbours are one segment.
+//
+// Ties: the smallest last label; then, bin by bin from the right, the smallest label before. Sums are doubles
+// added from the left, so that two sums count as equal where they are rounded to the same number. Of two
+// labels before that both are another one, the sums without the boundary between are compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/viterbi/segment_list.h"
+#include "core/chain_model.h"
+#include "io/files/temp_spool.h"
+
+namespace semicrf {
+
+struct PosteriorPath {
+  SegmentList segments;
+  double expected_correct_bins = 0;        // sum over its bins of P(label_t | t)
+  double expected_correct_boundaries = 0;  // sum over its boundaries t > 0 of P(label_t starts at t)
+};
+
+// Finds it block by block from the left. Kept is the best label before each (bin, label), a byte or two, in a
+// spool.
+class PosteriorPathFinder {
+ public:
+  // `gamma` >= 0. `model` must outlive this object.
+  PosteriorPathFinder(const ChainModel& model, double gamma);
+
+  // The next positions: labels and starts.
+  void add(const PosteriorBlock& block);
+  // After the last position of a sequence that has a segmentation. Once.
+  PosteriorPath finish();
+
+ private:
+  // The best sequence of labels that ends with a label at the latest position.
+  struct Best {
+    double value = 0;  // relative to that of the best label; -inf: there is none
+    double bins = 0;   // sum of its label posteriors
+    double starts = 0;
+  };
+  void begin(const double* labels);
+  void step(const double* labels, const double* starts);
+  void rank();
+  int best_before(int label, double reward) const;
+  void centre();
+  void keep(int label);
+  void close_block();
+  int choice(std::int64_t position, int label);
+
+  const ChainModel& model_;
+  double gamma_;
+  int labels_;
+  std::size_t choice_bytes_;  // of one label
+  std::int64_t positions_ = 0;
+  std::vector<Best> best_, next_;   // (C)
+  std::vector<int> ranked_;         // (C): labels from the best one at the latest position on
+  std::vector<std::byte> choices_;  // (positions of the open block, C)
+  TempSpool spool_;
+  std::int64_t loaded_ = -1;  // block of the spool that choices_ holds while the path is followed
+};
+
+}  // namespace semicrf

@@ -1,0 +1,208 @@
+#include "analyses/posteriors/posterior_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "analyses/posteriors/impossible_labels.h"
+
+namespace semicrf {
+namespace {
+
+void round_to_float(std::vector<double>& values) {
+  for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+}
+
+template <class Stored>
+std::byte* pack(const std::vector<double>& values, std::byte* out) {
+  for (const double value : values) {
+    const auto stored = static_cast<Stored>(value);
+    std::memcpy(out, &stored, sizeof stored);
+    out += sizeof stored;
+  }
+  return out;
+}
+
+template <class Stored>
+const std::byte* unpack(const std::byte* in, std::vector<double>& values) {
+  for (double& value : values) {
+    Stored stored;
+    std::memcpy(&stored, in, sizeof stored);
+    value = static_cast<double>(stored);
+    in += sizeof stored;
+  }
+  return in;
+}
+
+std::size_t stored_bytes(Precision precision) {
+  return precision == Precision::kFloat ? sizeof(float) : sizeof(double);
+}
+
+// Which arrays of all labels an engine fills: these three.
+// Where labels have roles, their posteriors are wanted for the entropies of labels, as engines give those of
+// each role by itself.
+bool computes_labels(const PosteriorSelection& selection, const EdgeRoles* roles) {
+  return selection.labels || selection.path != nullptr || selection.needs_sums() || roles != nullptr;
+}
+bool computes_starts(const PosteriorSelection& selection) {
+  return selection.starts || selection.has_edges() || selection.needs_sums();
+}
+bool computes_ends(const PosteriorSelection& selection) {
+  return selection.ends || selection.has_edges() || selection.needs_sums();
+}
+
+}  // namespace
+
+PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
+    : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
+
+// Values along the path.
+std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
+  if (selection.path == nullptr) return 0;
+  return 1u + (selection.path_edges ? 2u : 0u) + (selection.path_edges && selection.path_next ? 2u : 0u);
+}
+
+std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
+  const auto rows = static_cast<std::size_t>(computes_labels(selection, selection.roles)) +
+                    static_cast<std::size_t>(computes_starts(selection)) +
+                    static_cast<std::size_t>(computes_ends(selection));
+  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection)) +
+         packed_bytes_per_position(selection, num_labels);
+}
+
+std::size_t PosteriorRows::packed_bytes_per_position(const PosteriorSelection& selection, int num_labels) {
+  const auto rows = static_cast<std::size_t>(selection.labels) + static_cast<std::size_t>(selection.starts) +
+                    static_cast<std::size_t>(selection.ends);
+  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection));
+}
+
+void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
+  range_ = range;
+  const auto n = static_cast<std::size_t>(range.size());
+  const bool path = selection_.path != nullptr;
+  const bool edges = selection_.has_edges();
+  boundary_.resize(n);
+  labels_.resize(computes_labels(selection_, roles_) ? n * num_labels : 0);
+  starts_.resize(computes_starts(selection_) ? n * num_labels : 0);
+  ends_.resize(computes_ends(selection_) ? n * num_labels : 0);
+  path_label_.resize(path ? n : 0);
+  path_start_.resize(edges ? n : 0);
+  path_end_.resize(edges ? n : 0);
+  path_next_start_.resize(edges && selection_.path_next ? n : 0);
+  path_next_end_.resize(path_next_start_.size());
+}
+
+PosteriorArrays PosteriorRows::prepare(PositionRange range, const EdgeRoles* roles) {
+  roles_ = roles;
+  resize(range, num_labels_ * static_cast<std::size_t>(roles != nullptr ? roles->count() : 1));
+  const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
+  return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
+}
+
+void PosteriorRows::clear_impossible(const ChainModel& model, const ScoreWindow& scores) {
+  clear_impossible_labels(model, scores, range_, selection_.threads, labels_);
+}
+
+void PosteriorRows::finish(std::int64_t first_segment) {
+  if (range_.begin == 0) boundary_[0] = 1;  // by definition; engines have it within rounding
+  if (selection_.path != nullptr) pick_path(first_segment);
+  if (precision_ == Precision::kFloat)
+    for (std::vector<double>* values : released()) round_to_float(*values);
+}
+
+void PosteriorRows::pick_path(std::int64_t first_segment) {
+  SegmentList::Reader reader(*selection_.path, first_segment);
+  Segment segment, next;
+  bool more = reader.next(segment);
+  for (std::int64_t t = range_.begin; more && t < range_.end; segment = next) {
+    more = reader.next(next);
+    for (; t < std::min(segment.end, range_.end); ++t) {
+      const auto row = static_cast<std::size_t>(t - range_.begin);
+      const std::size_t entry = row * num_labels_ + static_cast<std::size_t>(segment.label);
+      path_label_[row] = labels_[entry];
+      if (!selection_.path_edges) continue;
+      path_start_[row] = starts_[entry];
+      path_end_[row] = ends_[entry];
+      if (!selection_.path_next) continue;
+      const std::size_t next_entry = row * num_labels_ + static_cast<std::size_t>(next.label);
+      path_next_start_[row] = more ? starts_[next_entry] : 0;
+      path_next_end_[row] = more ? ends_[next_entry] : 0;
+    }
+  }
+}
+
+std::vector<std::vector<double>*> PosteriorRows::released() {
+  std::vector<std::vector<double>*> arrays = {&boundary_};
+  if (selection_.labels) arrays.push_back(&labels_);
+  if (selection_.starts) arrays.push_back(&starts_);
+  if (selection_.ends) arrays.push_back(&ends_);
+  for (std::vector<double>* picked :
+       {&path_label_, &path_start_, &path_end_, &path_next_start_, &path_next_end_})
+    if (!picked->empty()) arrays.push_back(picked);
+  return arrays;
+}
+
+PosteriorBlock PosteriorRows::block() const {
+  PosteriorBlock block;
+  block.range = range_;
+  block.boundary = boundary_;
+  if (selection_.labels) block.labels = labels_;
+  if (selection_.starts) block.starts = starts_;
+  if (selection_.ends) block.ends = ends_;
+  block.path_label = path_label_;
+  block.path_start = path_start_;
+  block.path_end = path_end_;
+  block.path_next_start = path_next_start_;
+  block.path_next_end = path_next_end_;
+  return block;
+}
+
+PosteriorBlock PosteriorRows::computed() const {
+  PosteriorBlock block;
+  block.range = range_;
+  block.labels = labels_;
+  block.starts = starts_;
+  block.ends = ends_;
+  return block;
+}
+
+void PosteriorRows::fold() {
+  if (roles_ == nullptr) return;
+  for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) roles_->fold_rows(*rows);
+  if (num_labels_ == 1) std::ranges::fill(labels_, 1.0);
+}
+
+double PosteriorRows::label_entropy(PositionRange range) const {
+  double sum = 0;
+  const auto begin = static_cast<std::size_t>(range.begin - range_.begin) * num_labels_;
+  const auto end = static_cast<std::size_t>(range.end - range_.begin) * num_labels_;
+  for (std::size_t i = begin; i < end; ++i)
+    if (const double p = labels_[i]; p > 0) sum -= p * std::log(p);
+  return sum;
+}
+
+void PosteriorRows::save(TempSpool& spool, std::size_t index) {
+  std::size_t values = 0;
+  for (const std::vector<double>* array : released()) values += array->size();
+  packed_.resize(values * stored_bytes(precision_));
+  std::byte* out = packed_.data();
+  for (const std::vector<double>* array : released())
+    out = precision_ == Precision::kFloat ? pack<float>(*array, out) : pack<double>(*array, out);
+  if (index == spool.size()) {
+    spool.append(packed_);
+  } else {
+    spool.replace(index, packed_);
+  }
+}
+
+void PosteriorRows::load(const TempSpool& spool, std::size_t index, PositionRange range) {
+  roles_ = nullptr;
+  resize(range, num_labels_);
+  packed_.resize(spool.blob_size(index));
+  spool.read(index, packed_);
+  const std::byte* in = packed_.data();
+  for (std::vector<double>* array : released())
+    in = precision_ == Precision::kFloat ? unpack<float>(in, *array) : unpack<double>(in, *array);
+}
+
+}  // namespace semicrf

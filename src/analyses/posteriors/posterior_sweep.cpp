@@ -1,0 +1,254 @@
+#include "analyses/posteriors/posterior_sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyses/posteriors/posterior_rows.h"
+#include "analyses/posteriors/posterior_summing.h"
+#include "core/threads/parallel.h"
+#include "engine/batch.h"
+#include "engine/device_memory.h"
+#include "io/files/temp_spool.h"
+#include "windows/memory_budget.h"
+#include "windows/window_loop.h"
+
+namespace semicrf {
+namespace {
+
+void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result) {
+  result.add(chunks);
+  for (const ChunkReport& chunk : chunks) {
+    result.boundary_mass += chunk.boundary_mass;
+    result.boundary_plogp += chunk.boundary_plogp;
+    result.label_entropy += chunk.label_entropy;
+    result.max_normalization_error = std::max(result.max_normalization_error, chunk.max_normalization_error);
+  }
+}
+
+// Of a chain of cut pieces those of its base. `first_labels`: posteriors of the chain's labels at position 0.
+void fold_sums(const EdgeRoles& roles, std::int64_t length, std::span<const double> first_labels,
+               PosteriorSums& sums) {
+  sums.counts = roles.fold(sums.counts);
+  roles.add_whole_piece(length, first_labels, sums.counts);
+  for (std::vector<double>* rows : {&sums.label_bins, &sums.label_segments, &sums.last_bin})
+    roles.fold_rows(*rows);
+}
+
+int base_labels(const Engine& engine, const PosteriorSelection& selection) {
+  return engine.model().num_labels / (selection.roles != nullptr ? selection.roles->count() : 1);
+}
+
+class Sweep {
+ public:
+  Sweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PosteriorSelection& selection,
+        const ProgressCallback& progress)
+      : engine_(engine),
+        plan_(plan),
+        selection_(selection),
+        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress, selection.edges),
+        rows_(selection, base_labels(engine, selection), engine.precision()),
+        spool_(kSpoolMemory, "") {
+    if (selection.needs_sums())
+      sums_.emplace(engine.model(), engine.precision(), selection.scored, selection.roles, selection.threads);
+  }
+
+  PosteriorResult run(const PosteriorSink& sink) {
+    if (!sweep_forward()) return {};
+    const bool stand = prove_backward();
+    if (sums_) {
+      if (!stand) add_up_again();
+      result_.sums = sums_->finish(result_.log_partition);
+      if (selection_.roles != nullptr)
+        fold_sums(*selection_.roles, plan_.range(loop_.last()).end, first_labels_, *result_.sums);
+      if (!selection_.counts) result_.sums->counts = {};
+    }
+    for (const Window& kept : windows_) add_reports(kept.chunks, result_);
+    release(sink);
+    return result_;
+  }
+
+ private:
+  // What is kept of a window after its outputs are spooled.
+  struct Window {
+    BoundaryState left_backward;  // what the outputs were computed with, in the labels of the model
+    BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
+    std::vector<ChunkReport> chunks;
+    std::int64_t first_segment = 0;  // of the path
+  };
+
+  Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
+  const EdgeRoles* roles(std::int64_t n) const {
+    return selection_.roles != nullptr ? selection_.roles : loop_.roles(n);
+  }
+
+  // Computes window n from its true left state; `right` is null at the end and while it is not known. What it
+  // adds to `sums`, if that is not null, stays there.
+  PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
+                          PosteriorSumming* sums) {
+    const PositionRange range = plan_.range(n);
+    PosteriorArrays arrays = rows_.prepare(range, roles(n));
+    if (sums != nullptr) arrays.counts = &sums->counts();
+    PosteriorWindow result = loop_.engine(n).posteriors(scores, range, loop_.left(n), right, arrays);
+    rows_.clear_impossible(loop_.engine(n).model(), scores);
+    if (sums != nullptr) add_up(*sums, scores);
+    if (roles(n) != nullptr) fold(n, result.chunks);
+    rows_.finish(window(n).first_segment);
+    if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
+    window(n).left_backward = loop_.out_of(n, std::move(result.left_backward), Direction::kBackward);
+    window(n).chunks = std::move(result.chunks);
+    return result;
+  }
+
+  // The window that was just computed.
+  void add_up(PosteriorSumming& sums, const ScoreWindow& scores) {
+    sums.add(rows_.computed(), scores);
+    if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
+    if (selection_.roles == nullptr || rows_.computed().range.begin != 0) return;
+    const auto labels = static_cast<std::size_t>(engine_.model().num_labels);
+    const std::span<const double> first = rows_.computed().labels.first(labels);
+    first_labels_.assign(first.begin(), first.end());
+  }
+
+  // Engines have the entropy of the chain's labels.
+  void fold(std::int64_t n, std::vector<ChunkReport>& chunks) {
+    rows_.fold();
+    const PositionRange range = plan_.range(n);
+    const std::int64_t step = loop_.engine(n).grid(plan_.length).chunk;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const std::int64_t begin = range.begin + static_cast<std::int64_t>(i) * step;
+      chunks[i].label_entropy = rows_.label_entropy({begin, std::min(begin + step, range.end)});
+    }
+  }
+
+  // Index of the first segment of the path that meets window n; windows are visited in order.
+  std::int64_t first_segment(std::int64_t n) {
+    if (!path_) path_.emplace(*selection_.path);
+    while (segment_.end <= plan_.range(n).begin && path_->next(segment_)) ++segment_index_;
+    return segment_index_;
+  }
+
+  // False when no segmentation is possible.
+  bool sweep_forward() {
+    windows_.resize(static_cast<std::size_t>(plan_.count()));
+    const auto visit = [&](std::int64_t n, const ScoreWindow& scores) {
+      if (selection_.path != nullptr) window(n).first_segment = first_segment(n);
+      PosteriorWindow computed = compute(n, scores, nullptr, sums_ ? &*sums_ : nullptr);
+      window(n).right_warmed = std::move(computed.right_warmed);
+      if (n == loop_.last()) result_.log_partition = log_sum(computed.right_forward);
+      return std::move(computed.right_forward);
+    };
+    result_.feasible =
+        loop_.left_to_right(WindowLoop::States::kAll, visit) && result_.log_partition > kNegativeInfinity;
+    return result_.feasible;
+  }
+
+  // From the sequence's real end leftwards: a window stands when the state it was computed with agrees with
+  // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
+  bool prove_backward() {
+    bool all = true;
+    for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
+      const Engine& engine = loop_.engine(n);
+      const BoundaryState truth = loop_.into(n, window(n + 1).left_backward);
+      if (agreement(truth, window(n).right_warmed, engine.grid(plan_.length).tolerance, engine.precision(),
+                    edge_twins(engine.model(), Direction::kBackward)))
+        continue;
+      all = false;
+      compute(n, loop_.read(n), &truth, nullptr);
+      window(n).chunks.back().repaired = true;
+    }
+    return all;
+  }
+
+  // All windows once more, now that the states at their right edges are known: sums that hold the share of a
+  // window that did not stand are of no use, and counts have the same digits only where windows are added to
+  // each other from left to right.
+  void add_up_again() {
+    sums_.emplace(engine_.model(), engine_.precision(), selection_.scored, selection_.roles,
+                  selection_.threads);
+    if (selection_.observer != nullptr) selection_.observer->restart();
+    for (std::int64_t n = 0; n <= loop_.last(); ++n) {
+      const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;
+      const ScoreWindow scores = loop_.read(n);
+      PosteriorArrays arrays = rows_.prepare(plan_.range(n), roles(n));
+      arrays.counts = &sums_->counts();
+      engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
+      rows_.clear_impossible(engine_.model(), scores);
+      add_up(*sums_, scores);
+    }
+  }
+
+  void release(const PosteriorSink& sink) {
+    for (std::int64_t n = 0; n <= loop_.last(); ++n) {
+      if (loop_.last() > 0) rows_.load(spool_, static_cast<std::size_t>(n), plan_.range(n));
+      sink(rows_.block());
+    }
+  }
+
+  Engine& engine_;
+  const WindowPlan& plan_;
+  const PosteriorSelection& selection_;
+  WindowLoop loop_;
+  PosteriorRows rows_;
+  TempSpool spool_;
+  std::optional<PosteriorSumming> sums_;
+  std::vector<double> first_labels_;  // of a piece that was cut: P(label of the chain|0)
+  std::vector<Window> windows_;
+  std::optional<SegmentList::Reader> path_;
+  Segment segment_;
+  std::int64_t segment_index_ = -1;
+  PosteriorResult result_;
+};
+
+}  // namespace
+
+double boundary_entropy(double mass, double plogp) {
+  return mass > 0 ? std::max(0.0, std::log(mass) - plogp / mass) : 0;
+}
+
+WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
+                            const PosteriorSelection& selection) {
+  WindowNeeds needs = log_needs(engine, source, selection.needs_sums());
+  if (WindowReader::reads_ahead(engine, source)) needs.score_bytes *= 2;
+  needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
+  const std::size_t packed = PosteriorRows::packed_bytes_per_position(selection, engine.model().num_labels);
+  needs.usual_spool_bytes = engine.precision() == Precision::kFloat ? packed / 2 : packed;
+  needs.usual_output_bytes = needs.output_bytes - packed;
+  needs.reads_right_halo = true;
+  // A device is full only with many chunks at a time: as many as fit.
+  if (engine.own_memory()) needs.enough_positions = 0;
+  return needs;
+}
+
+PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                                 const PosteriorSelection& selection, const PosteriorSink& sink,
+                                 const ProgressCallback& progress) {
+  return Sweep(engine, source, plan, selection, progress).run(sink);
+}
+
+std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
+                                                 std::span<const PosteriorSelection> selections,
+                                                 const IndexedPosteriorSink& sink, int threads) {
+  std::vector<PosteriorRows> rows;
+  std::vector<PosteriorArrays> arrays;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    rows.emplace_back(selections[i], engine.model().num_labels, engine.precision());
+    arrays.push_back(rows[i].prepare({0, sequences[i].length}));
+  }
+  const std::vector<SequenceResult> computed = engine.batches().posteriors_of(sequences, arrays, nullptr);
+  std::vector<PosteriorResult> results(sequences.size());
+  parallel_for(threads, sequences.size(), [&](std::size_t i, int) {
+    if (computed[i].log_partition == kNegativeInfinity) return;
+    results[i].feasible = true;
+    results[i].log_partition = computed[i].log_partition;
+    add_reports(computed[i].chunks, results[i]);
+    rows[i].clear_impossible(engine.model(), sequences[i]);
+    rows[i].finish(0);
+    sink(i, rows[i].block());
+  });
+  return results;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,38 @@
+// The best segmentation of a sequence of any length in bounded memory: windows left to right for the forward
+// states, then right to left for the path (docs/algorithm.md, "Bounded memory" and "Viterbi without
+// back-pointers").
+#pragma once
+
+#include <optional>
+
+#include "analyses/viterbi/segment_list.h"
+#include "engine/batch.h"
+#include "engine/engine.h"
+#include "model/scores/score_source.h"
+#include "windows/window_loop.h"
+
+namespace semicrf {
+
+struct ViterbiResult : ChunkTotals {
+  bool feasible = false;        // false: no segmentation has a finite score; nothing else is set then
+  std::optional<double> score;  // of the path, rescored in double, if it was asked for
+  SegmentList segments;         // left to right
+};
+
+// The score of a path costs another look at all scores, on the host.
+enum class PathScoring { kNone, kRescore };
+
+// Bytes that window planning needs to know of a decoding run.
+WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
+
+// Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
+// result. `threads`: for the path's score; `edges`: null, or with the windows of their own that `plan` has.
+ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const ProgressCallback& progress = {}, int threads = 1,
+                             PathScoring scoring = PathScoring::kRescore, const EdgeWindows* edges = nullptr);
+
+// What decode_viterbi() makes of the whole sequence `scores`, whose path is known.
+ViterbiResult known_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path,
+                         PathScoring scoring = PathScoring::kRescore);
+
+}  // namespace semicrf

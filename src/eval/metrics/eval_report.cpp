@@ -1,0 +1,206 @@
+#include "eval/metrics/eval_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "core/error.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
+#include "eval/metrics/text_table.h"
+
+namespace semicrf {
+namespace {
+
+using Row = TableRow;
+
+Row match_row(const std::string& name, const MatchCounts& counts) {
+  return {name,
+          std::to_string(counts.truth),
+          std::to_string(counts.predicted),
+          std::to_string(counts.matched),
+          ratio_text(counts.precision()),
+          ratio_text(counts.recall()),
+          ratio_text(counts.f1())};
+}
+
+std::string within(std::int64_t tolerance) { return "within " + std::to_string(tolerance); }
+
+std::string overall_table(const Evaluation& evaluation) {
+  const LabelEvaluation sum = evaluation.over_labels();
+  const std::string near = within(evaluation.tolerance);
+  return text_table({{"overall", "truth", "predicted", "matched", "precision", "recall", "F1"},
+                     match_row(units().many, sum.bases),
+                     match_row("boundaries, exact", evaluation.boundary_exact),
+                     match_row("boundaries, " + near, evaluation.boundary_within),
+                     match_row("boundaries and label, exact", sum.boundary_exact),
+                     match_row("boundaries and label, " + near, sum.boundary_within),
+                     match_row("segments, exact", sum.segment_exact),
+                     match_row("segments, overlap", sum.segment_overlap)});
+}
+
+std::string label_table(const EvalReport& report) {
+  const Evaluation& evaluation = *report.evaluation;
+  std::vector<Row> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1", "boundary F1",
+                            within(evaluation.tolerance), "segments", "predicted", "segment F1", "overlap"}};
+  for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
+    const LabelEvaluation& label = evaluation.labels[i];
+    if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
+    rows.push_back({escape_control(report.labels[i]), std::to_string(label.bases.truth),
+                    ratio_text(evaluation.label_accuracy(i)), ratio_text(label.bases.precision()),
+                    ratio_text(label.bases.recall()), ratio_text(label.bases.f1()),
+                    ratio_text(label.boundary_exact.f1()), ratio_text(label.boundary_within.f1()),
+                    std::to_string(label.segment_exact.truth), std::to_string(label.segment_exact.predicted),
+                    ratio_text(label.segment_exact.f1()), ratio_text(label.segment_overlap.f1())});
+  }
+  return text_table(rows);
+}
+
+std::string match_table(const LabelMatch& match) {
+  std::vector<Row> rows = {{"label of the prediction", "of the truth", units().many + " in common"}};
+  const auto name = [](const std::string& label) {
+    return label.empty() ? std::string("-") : escape_control(label);
+  };
+  for (const MatchedLabels& one : match.labels)
+    rows.push_back({name(one.predicted), name(one.truth), std::to_string(one.bases)});
+  return text_table(rows);
+}
+
+// Rows are the truth's labels, columns the predicted ones; labels that neither has are left out.
+std::string confusion_table(const EvalReport& report) {
+  const Evaluation& evaluation = *report.evaluation;
+  const std::size_t columns = evaluation.num_labels() + 1;
+  Row head = {"truth \\ predicted"};
+  for (std::size_t j = 0; j < evaluation.num_labels(); ++j)
+    if (evaluation.labels[j].bases.predicted > 0) head.push_back(escape_control(report.labels[j]));
+  if (evaluation.missing() > 0) head.push_back("(none)");
+  std::vector<Row> rows = {head};
+  for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
+    if (evaluation.labels[i].bases.truth == 0) continue;
+    Row row = {escape_control(report.labels[i])};
+    for (std::size_t j = 0; j < columns; ++j) {
+      const bool shown =
+          j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
+      if (shown) row.push_back(std::to_string(evaluation.confusion[i * columns + j]));
+    }
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows);
+}
+
+// Of boundaries, and where it comes from.
+std::string tolerance_text(const EvalReport& report) {
+  const std::int64_t tolerance = report.evaluation->tolerance;
+  const std::string text = amount(tolerance);
+  if (report.tolerance_given) return text + " (--tolerance)";
+  if (!report.bin_size) return text + " (default; the bin size is not known)";
+  return text + (tolerance == *report.bin_size ? " (one bin)"
+                                               : " (default; a bin has " + amount(*report.bin_size) + ")");
+}
+
+// What was compared, and where.
+std::string summary(const EvalReport& report) {
+  const std::string names = escape_control(few_of(names_of(report.chromosomes), 10));
+  std::vector<Row> rows = {{"truth", escape_control(report.truth->file) + ", " +
+                                         std::to_string(report.truth->segments) + " segments"}};
+  if (report.predicted)
+    rows.push_back({"prediction", escape_control(report.predicted->file) + ", " +
+                                      std::to_string(report.predicted->segments) + " segments"});
+  rows.push_back({"evaluated", amount(report.bases) + " in " + std::to_string(report.stretches) +
+                                   (report.stretches == 1 ? " stretch of " : " stretches of ") + names});
+  if (report.evaluation) {
+    rows.push_back(
+        {"missing", amount(report.evaluation->missing()) + " without a prediction" +
+                        (report.missing_places.empty() ? "" : ": " + escape_control(report.missing_places))});
+    if (report.match)
+      rows.push_back({"labels", report.match->map_file.empty()
+                                    ? "paired by the largest overlap (--match)"
+                                    : "matched by " + escape_control(report.match->map_file)});
+    if (!report.hint.empty()) rows.push_back({"hint", escape_control(report.hint)});
+    rows.push_back({"tolerance", tolerance_text(report)});
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += row[0];
+    text.append(12 - row[0].size(), ' ');
+    text += row[1];
+    text += '\n';
+  }
+  return text;
+}
+
+std::string ratios(const Evaluation& evaluation) {
+  const LabelEvaluation sum = evaluation.over_labels();
+  return text_table({{"accuracy over all " + units().many, ratio_text(sum.bases.recall())},
+                     {"accuracy over predicted " + units().many, ratio_text(sum.bases.precision())},
+                     {"adjusted Rand index", ratio_text(evaluation.adjusted_rand_index())},
+                     {"mean F1 of the labels", ratio_text(evaluation.macro_f1())},
+                     {"label error rate", ratio_text(evaluation.label_error_rate())},
+                     {"label edits", std::to_string(evaluation.edit_distance)}});
+}
+
+Row path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
+  if (!path.score) return {name, std::to_string(path.segments), "-inf", "-inf", "-inf", "-inf"};
+  return {name,
+          std::to_string(path.segments),
+          formatted("%.6f", path.score->viterbi_score),
+          formatted("%.6f", path.score->log_weight),
+          formatted("%.6f", *sums.log_likelihood(path)),
+          formatted("%.8f", *sums.log_likelihood_per_position(path))};
+}
+
+std::string path_notes(const std::string& name, const RescoredPath& path) {
+  std::string text;
+  if (!path.impossible.empty()) text += name + ": impossible: " + escape_control(path.impossible) + "\n";
+  if (path.moved > 0)
+    text += name + ": " + std::to_string(path.moved) +
+            " segments do not begin and end at bin edges and were moved to them, " +
+            std::to_string(path.lost) + " of them are too short to cover a bin\n";
+  return text;
+}
+
+std::string model_text(const RescoreResult& model) {
+  const Rescoring& total = model.total;
+  std::string text = "model " + escape_control(model.params) + ": " + std::to_string(total.positions) +
+                     " bins of " + amount(model.bin_size) + ", " + plural(total.pieces, "piece") + ", " +
+                     model.device + "\n";
+  text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
+                      {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
+                      {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},
+                      {"position entropy H_pos", formatted("%.6f", total.position_entropy)}});
+  text +=
+      text_table({{"under the model", "segments", "Viterbi score", "log weight", "log likelihood", "per bin"},
+                  path_row("truth", total, total.truth),
+                  path_row("prediction", total, total.predicted)});
+  return text + path_notes("truth", total.truth) + path_notes("prediction", total.predicted);
+}
+
+}  // namespace
+
+std::optional<double> Rescoring::log_likelihood(const RescoredPath& path) const {
+  if (!path.score) return std::nullopt;
+  return path.score->log_weight - log_partition;
+}
+
+std::optional<double> Rescoring::log_likelihood_per_position(const RescoredPath& path) const {
+  if (!path.score || positions == 0) return std::nullopt;
+  return *log_likelihood(path) / static_cast<double>(positions);
+}
+
+std::string report_text(const EvalReport& report) {
+  std::vector<std::string> parts;
+  if (report.truth) parts.push_back(summary(report));
+  if (report.match) parts.push_back(match_table(*report.match));
+  if (report.evaluation) {
+    parts.push_back(overall_table(*report.evaluation));
+    parts.push_back(ratios(*report.evaluation));
+    parts.push_back(label_table(report));
+    parts.push_back(confusion_table(report));
+  }
+  if (report.model) parts.push_back(model_text(*report.model));
+  if (report.calibration) parts.push_back(calibration_text(*report.calibration));
+  if (report.against) parts.push_back(comparison_text(*report.against));
+  return joined(parts, "\n");
+}
+
+}  // namespace semicrf

@@ -1,0 +1,64 @@
+// How well a predicted segmentation agrees with a true one. docs/evaluation.md defines every number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "eval/metrics/matching.h"
+#include "eval/metrics/stretches.h"
+
+namespace semicrf {
+
+struct LabelEvaluation {
+  MatchCounts bases;
+  MatchCounts boundary_exact;   // boundaries at which a segment of this label starts
+  MatchCounts boundary_within;  // the same within the tolerance
+  MatchCounts segment_exact;
+  MatchCounts segment_overlap;
+
+  LabelEvaluation& operator+=(const LabelEvaluation& other);
+};
+
+struct Evaluation {
+  std::int64_t tolerance = 0;  // bases
+  std::int64_t stretches = 0;
+  std::int64_t bases = 0;               // evaluated: the truth labels them
+  std::vector<LabelEvaluation> labels;  // (C)
+  std::vector<std::int64_t>
+      confusion;               // (C, C+1) bases, [truth][predicted]; the last column: no predicted label
+  MatchCounts boundary_exact;  // whatever the labels
+  MatchCounts boundary_within;
+  std::int64_t edit_distance = 0;  // of the label sequences, summed over stretches
+
+  std::size_t num_labels() const { return labels.size(); }
+  std::int64_t missing() const;         // bases without a predicted label
+  LabelEvaluation over_labels() const;  // sums: what asks for the right label
+  // One label against all others: the share of the bases on which truth and prediction agree about it.
+  std::optional<double> label_accuracy(std::size_t label) const;
+  // Whatever the names of the labels, of the bases that have a predicted one.
+  std::optional<double> adjusted_rand_index() const;
+  std::optional<double> macro_f1() const;  // mean of the bases' F1 over the labels of the truth
+  // Edit distance per segment of the truth; may exceed 1.
+  std::optional<double> label_error_rate() const;
+};
+
+// Adds up stretches.
+class Evaluator {
+ public:
+  Evaluator(std::size_t num_labels, std::int64_t tolerance);
+  void add(const Stretch& stretch);
+  const Evaluation& result() const { return result_; }
+
+ private:
+  void add_bases(const Stretch& stretch);
+  void add_boundaries(const Stretch& stretch);
+  void add_segments(const Stretch& stretch);
+  void add_label_sequences(const Stretch& stretch);
+  LabelEvaluation& of(int label) { return result_.labels[static_cast<std::size_t>(label)]; }
+
+  Evaluation result_;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,44 @@
+// bigWig inputs, one file per track or label.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "inputs/arguments/input_argument.h"
+#include "inputs/input_options.h"
+#include "io/bigwig/bigwig_reader.h"
+#include "io/text/chrom_sizes.h"
+
+namespace semicrf {
+
+// Files in the order of the columns they are bound to.
+using BigWigColumns = std::vector<std::unique_ptr<BigWigFile>>;
+
+// Binds each argument by name to one of `names` (tracks or labels, which `names_are` says). InputError naming
+// both sides when a name is unknown, is given twice or has no file. Adds a line per column to `binding`.
+BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
+                           const std::string& names_are, std::vector<std::string>& binding);
+
+// The chromosomes of several bigWig files.
+struct CommonChromosomes {
+  std::vector<Chromosome> chosen;  // in the order of the output
+  // Those that some file lacks, with the error that says so: left out with kCommon, and with kError where
+  // the caller finds that nobody asked for them.
+  std::vector<std::pair<Chromosome, InputError>> lacking;
+  // Names of what nobody chose: with `wanted`, those that files have and it has not, and those of it that
+  // the first file lacks and another has.
+  std::vector<std::string> not_wanted, not_in_first;
+};
+
+// With `wanted` (of the file `wanted_file`) not empty: those of `wanted` that files have, in that order, else
+// those of the first file in its order, then those that only later files have. `policy` says which of them
+// are chosen. InputError naming both sides when files disagree on lengths, or with `wanted`, or when nothing
+// is left.
+CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files,
+                                     const std::vector<Chromosome>& wanted, const std::string& wanted_file,
+                                     ChromosomePolicy policy);
+
+}  // namespace semicrf

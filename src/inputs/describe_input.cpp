@@ -1,0 +1,89 @@
+#include "inputs/describe_input.h"
+
+#include "core/error.h"
+#include "core/text/text.h"
+#include "inputs/arguments/track_steps.h"
+#include "io/arrays/npy_reader.h"
+#include "io/arrays/npz_reader.h"
+#include "io/bigwig/bigwig_reader.h"
+#include "io/files/input_kind.h"
+#include "io/params/params_json.h"
+#include "io/params/training_record.h"
+#include "model/describe.h"
+
+namespace semicrf {
+namespace {
+
+std::string describe_array(const NpyArray& array) {
+  const NpyHeader& header = array.header();
+  const std::string bits = std::to_string(8 * header.item_bytes());
+  return "float" + bits + (header.big_endian ? ", big-endian" : "") +
+         (header.fortran_order ? ", Fortran order" : "") + ", " + std::to_string(header.rows) + " rows, " +
+         std::to_string(header.columns) + " columns\n";
+}
+
+std::string describe_archive(const std::string& path) {
+  const NpzFile archive = NpzFile::open(path);
+  std::string text = "NPZ archive, " + std::to_string(archive.members().size()) + " arrays\n";
+  for (std::size_t i = 0; i < archive.members().size(); ++i) {
+    const std::optional<NpyArray> array = archive.load_numbers(i);
+    text += "  " + escape_control(archive.members()[i].name) + ": " +
+            (array ? describe_array(*array) : "not numbers, passed over where other members are\n");
+  }
+  return text;
+}
+
+// How coarse the values are, and how much of the file says so.
+std::string describe_step(const BigWigFile& file) {
+  const BigWigStep step = file.sampled_step();
+  const std::string read =
+      step.sections < file.block_count() ? " of " + std::to_string(file.block_count()) : " (all)";
+  const std::string sections = std::to_string(step.sections) + read + " sections read";
+  if (step.bases == 0) return "step: not known, " + sections + "\n";
+  const std::string note =
+      step.bases == 1 ? "" : ", so bins of " + std::to_string(step.bases) + " bases (-b) hold all it says";
+  return "step: values change at multiples of " + plural(step.bases, "base") + note + "; " + sections + "\n";
+}
+
+std::string describe_bigwig(const std::string& path) {
+  const BigWigFile file = BigWigFile::open(path);
+  std::string text = "bigWig version " + std::to_string(file.version()) +
+                     (file.compressed() ? ", compressed" : ", not compressed") +
+                     (file.big_endian() ? ", big-endian" : "") + ", " + std::to_string(file.block_count()) +
+                     " blocks, " + std::to_string(file.zoom_levels()) + " zoom levels\n";
+  if (const auto& summary = file.summary())
+    text += "bases with a value: " + std::to_string(summary->bases_covered) + ", minimum " +
+            described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
+            ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
+  text += describe_step(file);
+  text += plural(file.chromosomes().size(), "chromosome") + "\n";
+  for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
+    const Chromosome& chromosome = file.chromosomes()[i];
+    text += "  " + escape_control(chromosome.name) + ": " + std::to_string(chromosome.length) + " bases" +
+            (file.has_values(i) ? "" : ", no values") + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_input(const std::string& path) {
+  switch (const InputKind kind = detect_input_kind(path)) {
+    case InputKind::kNpy:
+      return "NPY array, " + describe_array(NpyArray::open(path));
+    case InputKind::kNpz:
+      return describe_archive(path);
+    case InputKind::kBigWig:
+      return describe_bigwig(path);
+    case InputKind::kJson: {
+      const ParameterFile file = read_params_json(path);
+      return describe_parameters(file.parameters, training_facts(file.parameters)) +
+             "sha256: " + file.sha256 + "\n";
+    }
+    default:
+      throw InputError({path, "", std::string("this is ") + describe(kind),
+                        "give a parameter file, a bigWig file or an NPY or NPZ array"});
+  }
+}
+
+}  // namespace semicrf

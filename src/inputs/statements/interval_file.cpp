@@ -1,0 +1,91 @@
+#include "inputs/statements/interval_file.h"
+
+#include <algorithm>
+
+#include "core/text/text.h"
+#include "core/text/units.h"
+#include "io/json/json_document.h"
+#include "io/segments/bed_reader.h"
+
+namespace semicrf {
+namespace {
+
+// Rounded down, also below 0.
+std::int64_t floor_ratio(std::int64_t value, std::int64_t divisor) {
+  return value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
+}
+
+}  // namespace
+
+InputError IntervalFile::refusal(const IntervalLine& line, const std::string& what,
+                                 const std::string& advice) const {
+  return InputError(path_, line.line, what, advice);
+}
+
+std::vector<IntervalLine> IntervalFile::read() const {
+  BedReader reader(path_, BedPoints::kAllowed);
+  std::vector<IntervalLine> lines;
+  for (BedRecord record; reader.next(record);) {
+    lines.push_back({record.chromosome, record.begin, record.end, record.name, record.line});
+    if (record.name.empty())
+      throw refusal(lines.back(), "there is no " + words_.one + " in column 4", words_.forms);
+    if (record.begin == record.end) take_point(lines.back());
+  }
+  if (lines.empty())
+    throw InputError({path_, "", "there is no " + words_.one + " in this file", words_.forms});
+  return lines;
+}
+
+void IntervalFile::take_point(IntervalLine& line) const {
+  const std::string_view kind = std::string_view(line.text).substr(0, line.text.find(':'));
+  if (kind != "boundary" && kind != "no-boundary" && kind != "starts")
+    throw refusal(line, "start and end are both " + std::to_string(line.begin) + ": this is a point",
+                  "only boundary, no-boundary and starts can be said of a point; give an interval");
+  line.end = line.begin + 1;
+}
+
+Statement IntervalFile::take_apart(const IntervalLine& line, std::span<const StatementKind> kinds) const {
+  const std::string& text = line.text;
+  const std::size_t colon = text.find(':');
+  const bool has_label = colon != std::string::npos;
+  const std::string name = text.substr(0, colon);
+  const auto kind = std::ranges::find(kinds, name, &StatementKind::name);
+  if (kind == kinds.end()) throw refusal(line, in_quotes(text) + " is not a " + words_.one, words_.forms);
+  if (kind->has_label && !has_label)
+    throw refusal(line, "the " + words_.one + " " + in_quotes(text) + " has no label",
+                  "write " + text + ":LABEL");
+  if (!kind->has_label && has_label)
+    throw refusal(line,
+                  "the " + words_.one + " " + in_quotes(text) + " has a label, but is about any of them",
+                  "write " + name);
+  return {static_cast<std::size_t>(kind - kinds.begin()), has_label ? text.substr(colon + 1) : ""};
+}
+
+int IntervalFile::find_label(const IntervalLine& line, const std::string& name,
+                             const std::vector<Label>& labels) const {
+  const auto found = std::ranges::find(labels, name, &Label::name);
+  if (found == labels.end())
+    throw refusal(line, "the model has no label " + in_quotes(name),
+                  "its labels are " + joined(names_of(labels), ", "));
+  return static_cast<int>(found - labels.begin());
+}
+
+void IntervalFile::check_place(const IntervalLine& line, const InputSet& inputs) const {
+  const std::optional<std::int64_t> length = inputs.end_of(line.chromosome);
+  if (!length)
+    throw refusal(line, "no input has the chromosome " + line.chromosome,
+                  "chromosome names must match exactly, including any \"chr\" prefix");
+  if (line.end > *length)
+    throw refusal(line,
+                  "the " + words_.one + " ends at " + units().one + " " + std::to_string(line.end) +
+                      ", but " + line.chromosome + " has " + amount(*length),
+                  words_.one + "s must lie on their chromosome");
+}
+
+PositionRange bins_of(const IntervalLine& line, const BinLocation& piece) {
+  const std::int64_t first = piece.begin_base(0);
+  return {floor_ratio(line.begin - first, piece.bin_size),
+          floor_ratio(line.end - first + piece.bin_size - 1, piece.bin_size)};
+}
+
+}  // namespace semicrf

@@ -1,0 +1,73 @@
+// BED files whose lines say something about their interval in column 4: claims and constraints.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/engine.h"
+#include "inputs/input_set.h"
+#include "io/text/bin_location.h"
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// A line about bases [begin, end) of a chromosome.
+struct IntervalLine {
+  std::string chromosome;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::string text;       // column 4, "segment:CDS"
+  std::int64_t line = 0;  // of the file
+};
+
+// A kind of statement: NAME, or NAME:LABEL.
+struct StatementKind {
+  std::string_view name;
+  bool has_label = false;
+};
+
+// What the statements of a file are called and look like, for messages.
+struct StatementWords {
+  std::string one;    // "claim"
+  std::string forms;  // "claims are ..."
+};
+
+// A statement taken apart.
+struct Statement {
+  std::size_t kind = 0;  // index of its kind
+  std::string label;     // what stands behind the colon
+};
+
+class IntervalFile {
+ public:
+  IntervalFile(std::string path, StatementWords words) : path_(std::move(path)), words_(std::move(words)) {}
+
+  // In the order of the file. InputError with the line: not BED, nothing in column 4; or no line at all.
+  std::vector<IntervalLine> read() const;
+  // InputError: none of `kinds`, or a label that is missing or not wanted.
+  Statement take_apart(const IntervalLine& line, std::span<const StatementKind> kinds) const;
+  // Index of the label. InputError: the model has none of this name.
+  int find_label(const IntervalLine& line, const std::string& name, const std::vector<Label>& labels) const;
+  // InputError where no input has the chromosome, or it ends before the interval does.
+  void check_place(const IntervalLine& line, const InputSet& inputs) const;
+
+  const std::string& path() const { return path_; }
+  InputError refusal(const IntervalLine& line, const std::string& what, const std::string& advice) const;
+
+ private:
+  // A point, which has no base, is the place where a segment starts with the base behind it.
+  void take_point(IntervalLine& line) const;
+
+  std::string path_;
+  StatementWords words_;
+};
+
+// The bins of a piece that an interval meets, which may be beyond the edges of the piece: widened to whole
+// bins.
+PositionRange bins_of(const IntervalLine& line, const BinLocation& piece);
+
+}  // namespace semicrf

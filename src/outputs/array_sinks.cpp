@@ -1,0 +1,78 @@
+// NPY arrays: posteriors of all labels, and the raw rows of generated sequences.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "io/arrays/npy_writer.h"
+#include "outputs/formats.h"
+
+namespace semicrf {
+namespace {
+
+class LabelArraySink : public OutputSink {
+ public:
+  LabelArraySink(OutputFile& file, const NpyShape& shape, PosteriorValues values)
+      : shape_(shape), array_(file, shape), values_(values) {}
+
+  void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
+    fill_to(location.first_bin);
+  }
+  void add_block(const PosteriorBlock& block) override {
+    array_.append(block.*values_);
+    rows_ += block.range.size();
+  }
+  void finish() override {
+    fill_to(shape_.rows);
+    array_.finish();
+  }
+
+ private:
+  // Bins outside of the pieces have no posterior.
+  void fill_to(std::int64_t row) {
+    const std::vector<double> none(static_cast<std::size_t>(shape_.columns),
+                                   std::numeric_limits<double>::quiet_NaN());
+    for (; rows_ < row; ++rows_) array_.append(none);
+  }
+
+  NpyShape shape_;
+  NpyWriter array_;
+  PosteriorValues values_;
+  std::int64_t rows_ = 0;  // written so far
+};
+
+class GeneratedSink : public OutputSink {
+ public:
+  GeneratedSink(OutputFile& file, const RandomRows& rows)
+      : rows_(rows), array_(file, {rows.rows, static_cast<std::int64_t>(rows.columns), false}) {}
+
+  void finish() override {
+    constexpr std::int64_t kSlab = 1 << 14;  // rows
+    std::vector<float> raw;
+    std::vector<double> values;
+    for (std::int64_t begin = 0; begin < rows_.rows; begin += kSlab) {
+      const std::int64_t end = std::min(rows_.rows, begin + kSlab);
+      raw.resize(static_cast<std::size_t>(end - begin) * rows_.columns);
+      fill_random_rows(rows_, begin, end, raw.data());
+      values.assign(raw.begin(), raw.end());
+      array_.append(values);
+    }
+    array_.finish();
+  }
+
+ private:
+  RandomRows rows_;
+  NpyWriter array_;
+};
+
+}  // namespace
+
+std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
+                                                  PosteriorValues values) {
+  return std::make_unique<LabelArraySink>(file, shape, values);
+}
+
+std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows) {
+  return std::make_unique<GeneratedSink>(file, rows);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,114 @@
+// Segments as bigBed: the nine columns of BED, and what the posteriors say as named columns behind them.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/bigwig/bigbed_writer.h"
+#include "io/bigwig/listed_chromosomes.h"
+#include "io/segments/segment_columns.h"
+#include "io/text/fixed_decimal.h"
+#include "outputs/segment_sink.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kBigBedZoomBins = 100;  // of a record of the finest zoom level
+constexpr std::size_t kBedColumns = 9;
+
+std::vector<BigBedColumn> described_columns(const SegmentOutput& output) {
+  std::vector<BigBedColumn> columns = {
+      {"string", "chrom", "Chromosome"},
+      {"uint", "chromStart", "First base of the segment, counted from 0"},
+      {"uint", "chromEnd", "Base behind the segment"},
+      {"string", "name", "Label"},
+      {"uint", "score", "1000 times the mean of P(label) over the segment; 0 where not computed"},
+      {"char[1]", "strand", "Always ."},
+      {"uint", "thickStart", "As chromStart"},
+      {"uint", "thickEnd", "As chromEnd"},
+      {"uint", "reserved", "Colour of the label: red,green,blue"}};
+  const SupportColumns& support = output.support;
+  if (support.label) columns.push_back({"float", "p_label", "Mean of P(label) over the segment"});
+  if (support.segment)
+    columns.push_back(output.bed.merge_adjacent
+                          ? BigBedColumn{"string", "p_segment", "P(exactly this segment); . of a joined one"}
+                          : BigBedColumn{"float", "p_segment", "P(exactly this segment)"});
+  if (support.edges) {
+    columns.push_back({"float", "p_start", "P(a segment of this label starts at its start)"});
+    columns.push_back({"float", "p_end", "P(a segment of this label ends at its end)"});
+  }
+  return columns;
+}
+
+// The program and the parameters, which are the first two lines of the header.
+std::string table_comment(const std::string& header) {
+  std::string text = "Segments";
+  std::size_t at = 0;
+  for (int line = 0; line < 2; ++line) {
+    const std::size_t end = header.find('\n', at);
+    if (end == std::string::npos) break;
+    text += ", " + header.substr(at + 1, end - at - 1);
+    at = end + 1;
+  }
+  std::ranges::replace(text, '"', '\'');
+  return text;
+}
+
+std::string description(const SegmentOutput& output) {
+  return auto_sql("semicrf_segments", table_comment(output.header), described_columns(output));
+}
+
+class BigBedSink : public SegmentSink {
+ public:
+  BigBedSink(OutputFile& file, const SegmentOutput& output)
+      : SegmentSink(output),
+        file_(file),
+        columns_(output.labels, output.support),
+        joiner_(output.bed.merge_adjacent),
+        listed_(output.chromosomes),
+        writer_(output.chromosomes, described_columns(output).size(), kBedColumns, description(output),
+                {.zoom = kBigBedZoomBins * output.bin_size, .one_of_many = output.draw || output.rank}) {}
+
+  void finish() override { writer_.write(file_); }
+
+ private:
+  void begin_segments(const BinLocation& location) override {
+    location_ = location;
+    chrom_ = listed_.place(location.chromosome);
+  }
+
+  void add(const Segment& segment, const SegmentSupport* support) override {
+    joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
+                [this](const Segment& one, const SegmentSupport& known) { write(one, known); });
+  }
+
+  void end_segments() override {
+    joiner_.finish([this](const Segment& one, const SegmentSupport& known) { write(one, known); });
+  }
+
+  void write(const Segment& segment, const SegmentSupport& support) {
+    const std::int64_t first = location_.begin_base(segment.begin), last = location_.end_base(segment.end);
+    char begin[20], end[20];
+    rest_.clear();
+    columns_.append(segment, support, {begin, static_cast<std::size_t>(print_integer(first, begin) - begin)},
+                    {end, static_cast<std::size_t>(print_integer(last, end) - end)}, rest_);
+    writer_.add(chrom_, first, last, rest_);
+  }
+
+  OutputFile& file_;
+  SegmentColumns columns_;
+  SegmentJoiner joiner_;
+  ListedChromosomes listed_;
+  BigBedWriter writer_;
+  BinLocation location_;
+  std::size_t chrom_ = 0;
+  std::string rest_;  // of a line
+};
+
+}  // namespace
+
+std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output) {
+  return std::make_unique<BigBedSink>(file, output);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,87 @@
+#include "outputs/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/error.h"
+#include "io/bigwig/bbi_file.h"
+#include "io/files/output_target.h"
+
+namespace semicrf {
+namespace {
+
+// The format of files whose names have this ending; the first that fits counts, "" fits every name.
+template <class Output>
+struct Format {
+  std::string_view ending;
+  std::unique_ptr<OutputSink> (*open)(OutputFile&, const Output&);
+};
+
+constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed_sink},
+                                        Format<SegmentOutput>{".bigbed", make_bigbed_sink},
+                                        Format<SegmentOutput>{"", make_bed_sink}};
+constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
+                                      Format<TrackOutput>{".bigwig", make_bigwig_sink},
+                                      Format<TrackOutput>{"", make_bedgraph_sink}};
+
+template <class Output, std::size_t kFormats>
+PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
+  const auto format = std::ranges::find_if(
+      formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
+  PlannedOutput result{output.file, output.header, output.threads,
+                       [open = format->open, output](OutputFile& file) { return open(file, output); }};
+  if (is_indexed_name(output.file.path)) {
+    result.header.clear();  // a binary format has no place for it
+    result.kept = output.chromosomes.size() * BbiFile::kBytesPerChromosome;
+  }
+  return result;
+}
+
+}  // namespace
+
+PlannedOutput segment_output(const SegmentOutput& output) {
+  PlannedOutput result = planned(output, kSegmentFormats);
+  result.one_of_many = output.rank || (output.draw && is_bigbed_name(output.file.path));
+  return result;
+}
+
+PlannedOutput track_output(const TrackOutput& output) {
+  PlannedOutput result = planned(output, kTrackFormats);
+  result.one_of_many = output.one_of_many();
+  return result;
+}
+
+std::vector<std::string> leave_out_indexes(OutputPlan& plan) {
+  const auto has_index = [](const PlannedOutput& output) {
+    const OutputSpec& file = output.file;
+    return is_indexed_name(file.path) || (file.index != IndexKind::kNone && is_compressed_name(file.path));
+  };
+  std::vector<std::string> without;
+  if (std::ranges::none_of(plan, has_index)) return without;
+  for (PlannedOutput& output : plan) {
+    if (output.file.index == IndexKind::kNone || has_index(output)) continue;
+    output.file.index = IndexKind::kNone;
+    without.push_back(output_display_name(output.file.path));
+  }
+  return without;
+}
+
+PlannedOutput text_output(const std::string& path, const std::string& text) {
+  return {{path, IndexKind::kNone}, text, 1, [](OutputFile&) { return std::make_unique<OutputSink>(); }};
+}
+
+PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values) {
+  return {file, "", 1,
+          [shape, values](OutputFile& opened) { return make_label_array_sink(opened, shape, values); }};
+}
+
+PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model) {
+  return {file, "", 1, [model](OutputFile& opened) { return make_counts_sink(opened, model); }};
+}
+
+PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows) {
+  return {file, "", 1, [rows](OutputFile& opened) { return make_generated_sink(opened, rows); }};
+}
+
+}  // namespace semicrf

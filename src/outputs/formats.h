@@ -1,0 +1,107 @@
+// The outputs that a run can have, planned by the names of their files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "inputs/rows/row_reader.h"
+#include "io/arrays/npy_writer.h"
+#include "io/bigwig/bbi_names.h"
+#include "io/bigwig/listed_chromosomes.h"
+#include "io/segments/bed_writer.h"
+#include "io/text/bedgraph_writer.h"
+#include "model/parameters.h"
+#include "outputs/sink.h"
+
+namespace semicrf {
+
+// Segments: of the best path, with its posteriors where there are any; of a draw; or of a rank.
+struct SegmentOutput {
+  OutputSpec file;
+  std::string header;
+  std::vector<Label> labels;
+  BedOptions bed;
+  std::optional<std::size_t> draw;  // its index; absent: the best path
+  int threads = 1;                  // that print and compress
+  std::optional<std::size_t> rank;  // of several best paths, from 0; no file where no piece has so many
+  // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
+  // bases per bin.
+  SupportColumns support = {};
+  ListedChromosomes chromosomes = {};
+  std::int64_t bin_size = 1;
+};
+// BED, or bigBed where is_bigbed_name() says so.
+PlannedOutput segment_output(const SegmentOutput& output);
+
+// Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
+struct SegmentTableOutput {
+  OutputSpec file;
+  std::string header;
+  std::vector<Label> labels;
+  bool merge_adjacent = false;  // join touching segments of one label within a piece
+  bool intervals = false;       // of the starts of segments
+  int threads = 1;              // that compress
+};
+PlannedOutput segment_table_output(const SegmentTableOutput& output);
+PlannedOutput boundary_table_output(const SegmentTableOutput& output);
+
+// The boundaries whose interval is wider than a bin, or that have none, as BED, the least certain first.
+// `most`: so many lines at most, >= 1; absent: all. They are in memory until the end of the run
+// (review_writer.h).
+PlannedOutput review_output(const SegmentTableOutput& output, std::optional<std::int64_t> most);
+
+// Which array of a block.
+using PosteriorValues = std::span<const double> PosteriorBlock::*;
+
+// One value per bin: the boundary posterior, or one of those that labels have.
+struct TrackOutput {
+  OutputSpec file;
+  std::string header;
+  BedGraphOptions bedgraph;
+  std::optional<std::size_t> label;                  // its index; absent: the boundary
+  PosteriorValues values = &PosteriorBlock::labels;  // (n, C); with a label
+  std::size_t num_labels = 0;
+  int threads = 1;  // that compress
+  // For bigWig: all chromosomes of the run in the order of the output, and the bases per bin.
+  ListedChromosomes chromosomes = {};
+  std::int64_t bin_size = 1;
+
+  // A run with very many of them must not spend much memory on each.
+  bool one_of_many() const { return label && num_labels > 32; }
+};
+// bedGraph, or bigWig where is_bigwig_name() says so.
+PlannedOutput track_output(const TrackOutput& output);
+
+// Takes back the index of outputs that can have none by their names, and returns how these are called in
+// messages. Where no output has an index, be it of --write-index or of its own (bigWig, bigBed), the request
+// stays: check_outputs refuses it.
+std::vector<std::string> leave_out_indexes(OutputPlan& plan);
+
+// A file of this text.
+PlannedOutput text_output(const std::string& path, const std::string& text);
+
+// Posteriors of all labels of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
+PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values);
+
+// log Z and the expected counts, summed over all pieces that have a segmentation, NPZ.
+PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model);
+
+// The raw rows of a generated sequence, NPY.
+PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
+
+// The sinks.
+std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
+std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);
+std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
+                                                  PosteriorValues values);
+std::unique_ptr<OutputSink> make_counts_sink(OutputFile& file, const ChainModel& model);
+std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows);
+
+}  // namespace semicrf

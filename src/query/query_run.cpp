@@ -1,0 +1,160 @@
+#include "query/query_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyses/claims/local_chain.h"
+#include "inputs/statements/interval_index.h"
+#include "query/claim_file.h"
+#include "runs/prepared_run.h"
+#include "windows/memory_budget.h"
+
+namespace semicrf {
+namespace {
+
+// The claims of a run and what was found of them.
+class ClaimTable {
+  static constexpr std::size_t kBytesPerNumber = 160;  // of a bin and label: messages, scores, sums of them
+
+ public:
+  void read(const std::string& path, const PreparedRun& run, const std::optional<std::int64_t>& max_memory) {
+    const IntervalFile file = claim_file(path);
+    claims_ = read_claims(file, run.parameters().labels);
+    results_.resize(claims_.size());
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      file.check_place(claims_[i], run.inputs());
+      check_size(path, claims_[i], run, max_memory);
+      index_.add(claims_[i].chromosome, claims_[i].begin, claims_[i].end);
+    }
+    index_.finish();
+  }
+
+  // Those that lie in the piece as a whole, widened to bins.
+  PieceClaims claims_of(const PieceIdentity& piece) const {
+    PieceClaims found;
+    const std::int64_t begin = piece.location.begin_base(0), end = piece.location.end_base(piece.bins);
+    for (const std::size_t i : index_.starting_in(piece.location.chromosome, begin, end)) {
+      const ClaimLine& claim = claims_[i];
+      if (claim.end > end) continue;
+      const PositionRange bins = bins_of(claim, piece.location);
+      found.claims.push_back({claim.kind, claim.label, bins.begin, bins.end});
+      found.numbers.push_back(i);
+    }
+    return found;
+  }
+
+  void take(const PieceResult& result) {
+    for (std::size_t i = 0; i < result.claim_numbers.size(); ++i)
+      results_[result.claim_numbers[i]] = result.claims->results[i];
+  }
+
+  // That the claims and their results take, as measured.
+  std::size_t kept_bytes() const {
+    constexpr std::size_t kPerClaim = 240;
+    return claims_.size() * kPerClaim;
+  }
+
+  std::int64_t unanswered() const {
+    return std::ranges::count_if(results_, [](const auto& result) { return !result; });
+  }
+
+  void write(OutputFile& file, int digits) const {
+    file.write("#chrom\tstart\tend\tclaim\tprobability\tlog_odds\n");
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      const ClaimLine& claim = claims_[i];
+      std::string line = claim.chromosome + "\t" + std::to_string(claim.begin) + "\t" +
+                         std::to_string(claim.end) + "\t" + claim.text + "\t";
+      if (const std::optional<ClaimResult>& result = results_[i]) {
+        line += number(std::exp(result->log_true), digits) + "\t" +
+                number(result->log_true - result->log_false, digits);
+      } else {
+        line += ".\t.";
+      }
+      file.write(line + "\n");
+    }
+  }
+
+ private:
+  static std::string number(double value, int digits) {
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*g", std::max(digits, 1), value + 0.0);
+    return text;
+  }
+
+  // All that a claim needs of its interval is in memory while it is computed.
+  static void check_size(const std::string& path, const ClaimLine& claim, const PreparedRun& run,
+                         const std::optional<std::int64_t>& max_memory) {
+    const ChainModel& model = run.parameters().chain;
+    const std::int64_t bins =
+        (claim.end - claim.begin) / run.inputs().bin_size() + 2 + 2 * claim_reach(model);
+    const std::size_t bytes =
+        static_cast<std::size_t>(bins) * static_cast<std::size_t>(model.num_labels) * kBytesPerNumber;
+    check_memory_limit(max_memory, kFixedMemory + bytes,
+                       path + ": the claim of line " + std::to_string(claim.line), "",
+                       "give --max-memory " + memory_option(kFixedMemory + bytes) +
+                           ", or claim something of a shorter interval");
+  }
+
+  std::vector<ClaimLine> claims_;
+  std::vector<std::optional<ClaimResult>> results_;
+  IntervalIndex index_;  // of the claims
+};
+
+class ClaimSink : public OutputSink {
+ public:
+  ClaimSink(OutputFile& file, std::shared_ptr<ClaimTable> table, int digits)
+      : file_(file), table_(std::move(table)), digits_(digits) {}
+  void begin_piece(const BinLocation&, const PieceResult& result, bool) override { table_->take(result); }
+  void finish() override { table_->write(file_, digits_); }
+
+ private:
+  OutputFile& file_;
+  std::shared_ptr<ClaimTable> table_;
+  int digits_;
+};
+
+RunCommand query_command(const QueryOptions& options, const std::shared_ptr<ClaimTable>& table) {
+  Analysis analysis;
+  analysis.claims = std::make_shared<ClaimRequest>();
+  analysis.claims->claims_of = [table](const PieceIdentity& piece) { return table->claims_of(piece); };
+  return {options.run, analysis, [&options, table](const PreparedRun& run) {
+            table->read(options.claims, run, options.run.max_memory);
+            const int digits = options.run.digits;
+            PlannedOutput output{run.output(options.output), run.header("query", {}),
+                                 options.run.engine.threads, [table, digits](OutputFile& file) {
+                                   return std::make_unique<ClaimSink>(file, table, digits);
+                                 }};
+            output.kept = table->kept_bytes();
+            return OutputPlan{std::move(output)};
+          }};
+}
+
+// Of claims that no piece holds.
+Warning unanswered_warning(std::int64_t count) {
+  return {"claims-not-decoded", std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
+                                    " no answer (\".\"): the interval is not inside a single decoded stretch "
+                                    "(regions, excluded parts and missing values end a stretch)"};
+}
+
+}  // namespace
+
+void run_query(const QueryOptions& options, Progress* progress) {
+  const auto table = std::make_shared<ClaimTable>();
+  RunCommand command = query_command(options, table);
+  command.after = [table]() -> std::vector<Warning> {
+    if (table->unanswered() == 0) return {};
+    return {unanswered_warning(table->unanswered())};
+  };
+  execute(command, progress);
+}
+
+std::string plan_query(const QueryOptions& options) {
+  return describe(query_command(options, std::make_shared<ClaimTable>()));
+}
+
+}  // namespace semicrf

@@ -1,0 +1,119 @@
+#include "runs/job_queue.h"
+
+#include <utility>
+
+#include "engine/batch.h"
+#include "model/scores/host_projection.h"
+#include "runs/piece_setup.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kShortChunks = 4;     // a piece of fewer chunks does not keep several threads busy
+constexpr std::size_t kBatchPerThread = 64;  // pieces of a batch
+
+}  // namespace
+
+Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
+  if (ahead) return *std::exchange(ahead, std::nullopt);
+  const std::lock_guard lock(inputs_);
+  Job job;
+  job.number = count_++;
+  while (!stopped_ && !job.batch.full) {
+    Job other;
+    try {
+      // Nothing is brought to a device that constraints will change.
+      other.piece = pieces_.next(options_.analysis.constraints ? nullptr : &engine);
+      if (other.piece && add_to_batch(engine, *other.piece, job.batch)) continue;
+    } catch (...) {
+      other.piece.reset();
+      other.error = std::current_exception();
+    }
+    if (!other.piece) stopped_ = true;
+    other.number = job.batch.pieces.empty() ? job.number : count_++;
+    if (job.batch.pieces.empty()) return other;
+    ahead = std::move(other);
+    break;
+  }
+  return job;
+}
+
+// Draws, exact segments, intervals, several best paths and claims are made of forward messages, for which
+// there is no such call; one that adds up counts gives those of all its sequences together; and constraints
+// need passes of their own.
+bool JobQueue::calls_together(const Engine& engine) const {
+  return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
+         !options_.analysis.interval_level && !options_.analysis.best_paths && options_.analysis.draws == 0 &&
+         !options_.analysis.claims && !options_.analysis.sums && !options_.analysis.counts &&
+         !options_.analysis.constraints;
+}
+
+// False: the piece is a job of its own.
+bool JobQueue::add_to_batch(Engine& engine, Piece& piece, Batch& batch) {
+  if (piece.bins.size() / kShortChunks >= engine.grid(piece.bins.size()).chunk) return false;
+  if (calls_together(engine)) return !piece.cut.any() && add_to_call(engine, piece, batch);
+  return engines_.devices() == 1 && engines_.threads() > 1 && add_to_threads(piece, batch);
+}
+
+// Not what an engine is bringing up already, nor what takes several windows.
+bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
+  if (piece.scores->prefetch || piece.bins.size() >= engine.batches().batch_positions()) return false;
+  // Half of the memory: a batch is full once it takes that, and its last piece takes no more by itself.
+  const std::size_t budget = options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
+  const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+  const std::size_t kept = piece.scores->cached_bytes;
+  const Analysis& analysis = options_.analysis;
+  if (whole_bytes(engine, *source, analysis) + kept > budget ||
+      !plan_piece(engine, *source, analysis, 2 * budget - kept).whole())
+    return false;
+  const bool same_sequence = !batch.pieces.empty() && batch.pieces.back()->piece.scores == piece.scores;
+  read_into(batch, piece, *source, engine.projects(), {});
+  batch.bytes += row_bytes(engine, *source, analysis) + (same_sequence ? 0 : kept);
+  batch.full = batch.positions >= engine.batches().batch_positions() ||
+               batch.bytes + engine_bytes(engine, *source, analysis, batch.positions) > budget;
+  return true;
+}
+
+// Claims alone want nothing of a piece that no claim is about: it is not read, by one thread or by several.
+bool JobQueue::is_wanted(const Piece& piece) const {
+  const Analysis& analysis = options_.analysis;
+  if (!analysis.claims || analysis.constraints) return true;
+  return !analysis.claims
+              ->claims_of({pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()})
+              .claims.empty();
+}
+
+bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
+  const auto threads = static_cast<std::size_t>(engines_.threads());
+  const std::size_t share = options_.window_budget / threads;
+  const OpenSource open = [&] { return make_piece_source(piece.scores, piece.bins); };
+  const PieceSetup setup =
+      set_up_piece(engines_, {0, true}, options_.analysis, piece.cut, piece.bins.size(), open);
+  const std::size_t bytes =
+      whole_bytes(*setup.engine, *setup.source, setup.analysis) + piece.scores->cached_bytes;
+  if (bytes > share) return false;
+  const PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.analysis, bytes);
+  read_into(batch, piece, *open(), false, plan);
+  batch.bytes += bytes;
+  batch.full =
+      batch.bytes + share > options_.window_budget || batch.pieces.size() >= kBatchPerThread * threads;
+  return true;
+}
+
+// `to_project`: features in place of the scores that heads make of them.
+void JobQueue::read_into(Batch& batch, Piece& piece, ScoreSource& source, bool to_project, PiecePlan plan) {
+  auto item = std::make_unique<ShortPiece>();
+  const std::int64_t length = source.length();
+  item->scores.length = length;
+  if (is_wanted(piece))
+    item->scores = timed(report_.read, [&] {
+      return to_project ? source.read(0, length, item->buffers)
+                        : HostProjection(source).read(0, length, item->buffers);
+    });
+  item->piece = std::move(piece);
+  item->plan = plan;
+  batch.positions += length;
+  batch.pieces.push_back(std::move(item));
+}
+
+}  // namespace semicrf

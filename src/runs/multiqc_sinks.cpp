@@ -1,0 +1,70 @@
+// What a run decoded, as documents for MultiQC: written at its end, from the statistics.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runs/report_outputs.h"
+
+namespace semicrf {
+namespace {
+
+// Of the values that all tracks together should have, those that bins lack.
+std::optional<double> missing_share(const RunTotals& totals, std::size_t num_tracks) {
+  if (totals.bins_of_track == 0 || num_tracks == 0) return std::nullopt;
+  return static_cast<double>(totals.lacking_values) /
+         (static_cast<double>(totals.bins_of_track) * static_cast<double>(num_tracks));
+}
+
+std::vector<DecodedLabelStats> no_segments(const std::vector<Label>& labels) {
+  std::vector<DecodedLabelStats> stats(labels.size());
+  for (std::size_t c = 0; c < labels.size(); ++c) stats[c].name = labels[c].name;
+  return stats;
+}
+
+class MultiqcSink : public OutputSink {
+ public:
+  MultiqcSink(OutputFile& file, std::function<std::string()> text) : file_(file), text_(std::move(text)) {}
+  void finish() override { file_.write(text_()); }
+
+ private:
+  OutputFile& file_;
+  std::function<std::string()> text_;
+};
+
+}  // namespace
+
+OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>& labels,
+                           std::size_t num_tracks, RunReport& report) {
+  // Of all kinds at once, by the first sink that is finished.
+  const auto documents = std::make_shared<std::vector<MultiqcDocument>>();
+  const auto text = [=, &report](std::size_t number) {
+    if (documents->empty()) {
+      const Stats& stats = report.finish("", "");
+      MultiqcSegments segments;
+      segments.labels = labels;
+      segments.decoded = stats.decoded_labels.value_or(no_segments(labels));
+      segments.lengths = stats.decoded_lengths;
+      const RunTotals& totals = report.totals();
+      segments.missing_share = missing_share(totals, num_tracks);
+      segments.expected_segments = totals.expected_segments;
+      if (totals.entropy_bins > 0) segments.position_entropy = totals.position_entropy / totals.entropy_bins;
+      *documents = multiqc_segments(target.sample, segments);
+    }
+    return (*documents)[number].text;
+  };
+  OutputPlan plan;
+  for (std::size_t i = 0; i < multiqc_segment_kinds().size(); ++i) {
+    PlannedOutput output;
+    output.file.path = multiqc_path(target, multiqc_segment_kinds()[i]);
+    output.open = [text, i](OutputFile& file) {
+      return std::make_unique<MultiqcSink>(file, [text, i] { return text(i); });
+    };
+    plan.push_back(std::move(output));
+  }
+  return plan;
+}
+
+}  // namespace semicrf

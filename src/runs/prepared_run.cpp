@@ -1,0 +1,432 @@
+#include "runs/prepared_run.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/process_memory.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
+#include "core/threads/start_thread.h"
+#include "inputs/arguments/input_arguments.h"
+#include "io/files/open_files.h"
+#include "io/files/output_file.h"
+#include "io/memory_size.h"
+#include "io/text/provenance_header.h"
+#include "log/log.h"
+#include "model/scores/feature_transform.h"
+#include "outputs/formats.h"
+#include "runs/device_choice.h"
+#include "runs/piece_setup.h"
+#include "runs/piece_stream.h"
+#include "runs/report_outputs.h"
+#include "windows/memory_budget.h"
+
+namespace semicrf {
+namespace {
+
+// What a run touches of the program beyond what preparing it does, its output buffers and spools.
+constexpr std::size_t kRunMemory = std::size_t{3} << 20;
+// More of that where posteriors are the result, as measured.
+constexpr std::size_t kPosteriorMemory = std::size_t{1} << 20;
+constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread that reads a bigWig file
+constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
+constexpr std::size_t kIndexBytesPerChromosome = 360;         // of HTSlib's, as measured
+constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
+
+// Stack and heap of a thread; what it gives back to the heap grows with its part of the work. Measured with
+// eight threads on two processors.
+std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
+  constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
+  return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
+}
+
+void log_binding(const std::vector<std::string>& binding) {
+  for (const std::string& line : first_lines(binding)) log_note("input: " + line);
+}
+
+// A device that was asked for is started on a thread of its own. A device of `auto` waits until the inputs
+// have told whether one pays.
+std::future<void> started(const EngineOptions& options) {
+  if (options.backend != EngineOptions::Backend::kCuda) return {};
+  return do_beside([options] { warm_up(options); });
+}
+
+// What is to be computed of the inputs, without the sweeps over it, and the lengths of its pieces.
+WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::vector<std::int64_t>& lengths) {
+  WorkSize work;
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
+    for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
+  for (const std::int64_t length : lengths) {
+    work.positions += length;
+    work.longest = std::max(work.longest, length);
+  }
+  work.max_duration = parameters.chain.max_duration;
+  work.num_labels = parameters.num_labels();
+  work.period = period_of(parameters.chain);
+  work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
+  return work;
+}
+
+std::int64_t longest(const std::vector<BinRange>& pieces) {
+  std::int64_t size = 0;
+  for (const BinRange& piece : pieces) size = std::max(size, piece.size());
+  return size;
+}
+
+}  // namespace
+
+PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
+    : options_(options),
+      analysis_(analysis),
+      device_start_(started(options.engine)),
+      parameters_(read_params_json(options.input.parameters)),
+      inputs_(InputSet::open(options.input, parameters_.parameters)),
+      engines_(settled_engine(), parameters_.parameters.chain) {
+  for (const Warning& warning : inputs_.warnings()) warn(warning);
+  times_.end("inputs opened and engines made");
+  log_note("engine: " + engine_line(engines_.first(), engines_.threads()));
+  log_binding(inputs_.binding());
+  tell_steps();
+}
+
+// The engine that `--device auto` stands for, and the devices that share windows, where that pays.
+EngineOptions PreparedRun::settled_engine() {
+  EngineOptions options = options_.engine;
+  read_constraints();
+  if (device_start_.valid()) device_start_.get();
+  std::vector<std::int64_t> lengths;
+  WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
+  options.spread_windows = windows_pay(lengths, options.devices.size());
+  analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
+  work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
+                (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
+                (analysis_.interval_level ? 1 : 0) + (analysis_.best_paths ? 2 : 0) +
+                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) + analysis_.constraint_passes();
+  const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
+  if (!choice.reason.empty()) log_detail(choice.reason);
+  options.backend = choice.backend;
+  analysis_.sums_engine = options;
+  if (analysis_.claims) analysis_.claims->engine = options;
+  if (analysis_.best_paths) analysis_.best_paths->engine = options;
+  return options;
+}
+
+void PreparedRun::read_constraints() {
+  if (options_.constraints.empty()) return;
+  analysis_.constraints =
+      std::make_shared<ConstraintFile>(options_.constraints, parameters_.parameters.labels, inputs_);
+  analysis_.constraint_probability = !options_.stats_path.empty();
+}
+
+// How the bins fit to the tracks.
+void PreparedRun::tell_steps() {
+  const TrackSteps& steps = inputs_.steps();
+  if (const std::string text = semicrf::describe(steps); !text.empty())
+    log_note("step of the tracks: " + text);
+  if (const auto note = bin_size_note(steps, inputs_.bin_size())) log_note(*note);
+  if (const auto warning = single_base_warning(steps, inputs_.bin_size())) report_.warn(*warning);
+}
+
+ReadOptions PreparedRun::read_options() const {
+  ReadOptions read;
+  read.precision = options_.engine.precision;
+  read.threads = options_.engine.threads;
+  read.cache_bytes = window_budget_ / 4;
+  return read;
+}
+
+// Calls visit(LongestPiece) for every sequence that is decoded; `shorter`: also for the longest of its pieces
+// that is too short for windows of their own at its cut edges, where the longest one has them.
+template <class Visit>
+void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+    const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
+    if (pieces.empty()) continue;
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(i, read_options());
+    CutEdges cut;
+    for (std::size_t number = 0; number < pieces.size(); ++number) {
+      const CutEdges own = inputs_.cut_edges(i, pieces, number);
+      cut = {cut.left || own.left, cut.right || own.right};
+    }
+    const auto visit_length = [&](std::int64_t length) {
+      const PieceSetup setup = set_up_piece(engines_, {}, analysis_, cut, length, [&] {
+        return make_piece_source(scores, {0, length});
+      });
+      visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.analysis,
+                         scores->cached_bytes});
+    };
+    visit_length(longest(pieces));
+    const auto has_edge_windows = [&](std::int64_t length) {
+      return analysis_.knows_edge_windows() && edge_lengths(engines_.first(), cut, length).any();
+    };
+    if (!shorter || !has_edge_windows(longest(pieces))) continue;
+    std::int64_t rest = 0;
+    for (const BinRange& piece : pieces)
+      if (!has_edge_windows(piece.size())) rest = std::max(rest, piece.size());
+    if (rest > 0) visit_length(rest);
+  }
+}
+
+void PreparedRun::settle_memory() {
+  WindowWish wish;
+  if (engines_.first().own_memory()) wish.modest = kDefaultDeviceWindowMemory;
+  window_budget_ = wish.modest;
+  if (!options_.max_memory)
+    for_each_sequence(
+        [&](const LongestPiece& piece) {
+          const WindowWish here = window_wish(piece.engine, piece.source, piece.analysis);
+          wish.comfortable = std::max(wish.comfortable, piece.kept + here.comfortable);
+          wish.ample = std::max(wish.ample, piece.kept + here.ample);
+        },
+        true);
+  std::size_t fixed = fixed_memory(inputs_.kept_bytes() + kept_by_outputs_) +
+                      static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+  if (analysis_.best_paths)
+    fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
+  try {
+    window_budget_ = window_memory(options_.max_memory, fixed, wish);
+    plan_pieces(1);
+  } catch (const MemoryError&) {
+    if (!options_.max_memory) {
+      // There is little memory, and the model needs more than a part of it.
+      window_budget_ = wish.modest;
+      plan_pieces(1);
+      return count_positions();
+    }
+    const auto fits = [&](std::size_t total) { return fits_windows(total - fixed); };
+    const std::optional<std::size_t> sufficient = sufficient_memory(fixed, fits);
+    if (!sufficient) throw;  // the GPU's memory is what is missing
+    refuse_memory_limit(*options_.max_memory, fixed, *sufficient);
+  }
+  count_positions();
+}
+
+void PreparedRun::count_positions() {
+  for_each_sequence([&](const LongestPiece& piece) { positions_ += total_bins(piece.pieces); });
+}
+
+// Plans every sequence with an equal part of the window budget for each of `devices`, as the run does.
+// MemoryError when a window does not fit.
+void PreparedRun::plan_pieces(std::size_t devices) const {
+  const std::size_t share = window_budget_ / devices;
+  for_each_sequence(
+      [&](const LongestPiece& piece) {
+        plan_piece(piece.engine, piece.source, piece.analysis, share - std::min(piece.kept, share));
+      },
+      true);
+}
+
+bool PreparedRun::fits_windows(std::size_t budget) {
+  window_budget_ = budget;
+  try {
+    plan_pieces(static_cast<std::size_t>(engines_.devices()));
+    return true;
+  } catch (const MemoryError&) {
+    return false;
+  }
+}
+
+// Of the whole program, mapped inputs included: what is in memory now, and what the run adds to it as a rule.
+std::size_t PreparedRun::forecast_peak() const {
+  const auto threads = static_cast<std::size_t>(engines_.threads());
+  std::size_t most = 0;
+  for_each_sequence(
+      [&](const LongestPiece& piece) {
+        const Engine& engine = piece.engine;
+        const std::int64_t length = piece.source.length();
+        const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
+                                          window_budget_ - std::min(piece.kept, window_budget_));
+        std::size_t window = 0;
+        for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
+                                 &plan.intervals, &plan.draws, &plan.claims, &plan.constraints})
+          if (*pass) window = std::max(window, (*pass)->usual_bytes);
+        // The threads keep the workspaces of the first pass.
+        if (plan.viterbi && plan.posteriors) {
+          const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
+          window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
+        }
+        // Short pieces are computed side by side, one on each thread (job_queue.cpp).
+        const bool is_short = length / 4 < engine.grid(length).chunk;
+        if (is_short) window *= std::min(threads, piece.pieces.size());
+        most = std::max(most, piece.kept + window);
+      },
+      true);
+  const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
+  const std::size_t printers = analysis_.posteriors && threads > 1 ? threads : 0;
+  const std::size_t posteriors = analysis_.posteriors && !analysis_.viterbi ? kPosteriorMemory : 0;
+  const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) + posteriors +
+                            kept_by_outputs_ + inputs_.mapped_bytes(read_options().cache_bytes) + most +
+                            kRunMemory + (threads - 1) * thread_memory(positions_, threads) +
+                            readers * kSlabMemory + printers * kPrintMemory;
+  return bytes + bytes / kMargin;
+}
+
+OutputSpec PreparedRun::output(const std::string& path) const {
+  OutputSpec spec;
+  spec.path = path;
+  if (!options_.write_index || path.empty() || is_indexed_name(path)) return spec;
+  const std::int64_t longest = inputs_.longest_chromosome();
+  spec.index = index_kind_for(longest);
+  spec.longest_chromosome = longest;
+  return spec;
+}
+
+std::string PreparedRun::header(const std::string& command, HeaderOptions options) const {
+  const InputOptions& input = options_.input;
+  Provenance provenance;
+  provenance.version = options_.version;
+  provenance.command = command;
+  provenance.params_path = input.parameters;
+  provenance.params_sha256 = parameters_.sha256;
+  provenance.inputs = inputs_.provenance();
+  provenance.options = {{"precision", options_.engine.precision == Precision::kFloat ? "float" : "double"},
+                        {"bin-size", std::to_string(inputs_.bin_size())}};
+  if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
+  if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
+  if (!input.samples_file.empty())
+    provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
+  if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
+  if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
+  if (!input.missing_tracks.empty())
+    provenance.options.push_back({"missing-track", joined(input.missing_tracks, ",")});
+  if (input.missing != MissingPolicy::kDefault)
+    provenance.options.push_back({"missing", std::string(missing_policy_name(input.missing))});
+  if (input.edges) provenance.options.push_back({"edges", std::string(edge_rule_name(*input.edges))});
+  if (!options_.constraints.empty())
+    provenance.options.push_back(
+        {"constraints", std::filesystem::path(options_.constraints).filename().string()});
+  if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
+  provenance.options.insert(provenance.options.end(), options.begin(), options.end());
+  return provenance_header(provenance);
+}
+
+OutputPlan PreparedRun::complete(OutputPlan plan) {
+  if (!options_.stats_path.empty())
+    plan.push_back(stats_output(options_.stats_path, report_, options_.version,
+                                engine_line(engines_.first(), engines_.threads())));
+  if (options_.multiqc.wanted()) {
+    const auto tracks = std::ranges::count_if(parameters().tracks, &Track::is_input);
+    std::ranges::move(
+        multiqc_outputs(options_.multiqc, parameters().labels, static_cast<std::size_t>(tracks), report_),
+        std::back_inserter(plan));
+  }
+  for (const std::string& plain : leave_out_indexes(plan))
+    log_note("--write-index: " + plain + " gets no index, because its name does not end in .gz");
+  std::vector<OutputSpec> files;
+  files.reserve(plan.size());
+  for (const PlannedOutput& output : plan) files.push_back(output.file);
+  std::vector<std::string> read = inputs_.paths();
+  if (!options_.constraints.empty()) read.push_back(options_.constraints);
+  check_outputs(files, read);
+  // Each is open until the end of the run; bigWig and bigBed files have a spool besides.
+  constexpr std::size_t kOthers = 64;
+  const std::size_t wanted = 2 * files.size() + kOthers;
+  const std::int64_t most = allow_open_files(static_cast<std::int64_t>(wanted));
+  if (most < static_cast<std::int64_t>(files.size() + kOthers))
+    throw UsageError("the run has " + std::to_string(files.size()) +
+                         " outputs that are open at once, and the system allows this process " +
+                         std::to_string(most) + " open files",
+                     "raise the limit (ulimit -n), or write fewer of them");
+  for (const PlannedOutput& output : plan) {
+    kept_by_outputs_ += output.kept;
+    if (output.file.index != IndexKind::kNone)
+      kept_by_outputs_ += inputs_.chromosomes().size() * kIndexBytesPerChromosome;
+  }
+  settle_memory();
+  times_.end("memory settled");
+  return plan;
+}
+
+std::string PreparedRun::describe(const OutputPlan& plan) const {
+  std::string text = "engine\t" + engine_line(engines_.first(), engines_.threads()) + "\n";
+  text += "memory\t" + print_mebibytes(forecast_peak()) + "\n";
+  text += "limit for windows\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
+  for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
+  if (const std::string step = semicrf::describe(inputs_.steps()); !step.empty())
+    text += "step\t" + step + "\n";
+  for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
+  for_each_sequence([&](const LongestPiece& piece) {
+    const Sequence& sequence = piece.sequence;
+    text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
+            std::to_string(total_bins(piece.pieces)) + " bins\t" + plural(piece.pieces.size(), "piece");
+    const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.analysis,
+                                         window_budget_ - std::min(piece.kept, window_budget_));
+    if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
+    if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
+    if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
+    if (windows.best_paths) text += "\tbest segmentations: " + semicrf::describe(*windows.best_paths);
+    if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+    if (windows.intervals) text += "\tintervals: " + semicrf::describe(*windows.intervals);
+    if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
+    if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
+    if (windows.constraints) text += "\tconstraints: " + semicrf::describe(*windows.constraints);
+    text += "\n";
+  });
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
+    if (inputs_.left_out(i))
+      text += "left out\t" + escape_control(inputs_.sequences()[i].title) + "\tno values\n";
+  return text + missing_text();
+}
+
+// Reads the tracks once, which nothing else does in a dry run.
+std::string PreparedRun::missing_text() const {
+  MissingSummary summary;
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+    const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
+    if (pieces.empty()) continue;
+    ReadOptions read = read_options();
+    read.cache_bytes = 0;
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(i, read);
+    if (!scores->missing_values) continue;
+    scores->missing_values->want(pieces);
+    count_missing(*scores->rows, pieces);
+    summary.add(inputs_.sequences()[i].title, *scores->missing_values);
+  }
+  return planned_text(summary);
+}
+
+void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vector<Warning>()>& after,
+                          Progress* progress) {
+  report_.total.start();
+  report_.name_labels(parameters_.parameters.labels);
+  const bool decodes = analysis_.viterbi || analysis_.path_gamma;
+  if (decodes && (!options_.stats_path.empty() || options_.multiqc.wanted()))
+    report_.count_labels(parameters_.parameters.chain);
+  report_.treat_sequences(options_.stats_path.empty() ? SequenceStatistics::kSummed
+                                                      : SequenceStatistics::kSpooled);
+  report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
+  RunOutputs outputs(plan);
+  PieceStream pieces(inputs_, read_options(), report_);
+  if (progress != nullptr) progress->begin(positions_ * analysis_.passes());
+  times_.end("outputs opened");
+  PieceRunner({analysis_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
+      .run();
+  times_.end("pieces");
+  // A required boundary takes the exact path, and nobody can help it.
+  if (!analysis_.constraints) report_.warn_of_exact_blocks();
+  report_.tell_missing_values();
+  if (analysis_.constraints)
+    for (const Warning& warning : analysis_.constraints->warnings()) report_.warn(warning);
+  if (after)
+    for (const Warning& warning : after()) report_.warn(warning);
+  report_.tell_repeated_warnings();
+  if (progress != nullptr) progress->end();
+  outputs.finish(report_.write);
+  times_.end("outputs synchronised");
+  outputs.commit();
+  times_.end("outputs renamed");
+}
+
+void execute(const RunCommand& command, Progress* progress) {
+  PreparedRun run(command.options, command.analysis);
+  for (const Warning& warning : command.warnings) run.warn(warning);
+  run.execute(run.complete(command.outputs(run)), command.after, progress);
+}
+
+std::string describe(const RunCommand& command) {
+  PreparedRun run(command.options, command.analysis);
+  return run.describe(run.complete(command.outputs(run)));
+}
+
+}  // namespace semicrf

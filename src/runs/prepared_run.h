@@ -1,0 +1,98 @@
+// The part that decode, posterior, query and simulate share: from options to a run that can start.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <future>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/process_memory.h"
+#include "inputs/input_set.h"
+#include "io/params/params_json.h"
+#include "log/stage_times.h"
+#include "outputs/sink.h"
+#include "runs/piece_runner.h"
+#include "runs/run_options.h"
+
+namespace semicrf {
+
+// A name and a value for the header of the outputs.
+using HeaderOptions = std::vector<std::pair<std::string, std::string>>;
+
+class PreparedRun {
+ public:
+  // Opens parameters and inputs and makes the engine.
+  PreparedRun(const RunOptions& options, const Analysis& analysis);
+
+  const Parameters& parameters() const { return parameters_.parameters; }
+  const InputSet& inputs() const { return inputs_; }
+  // What is computed, after it was settled whether posteriors are cheap.
+  const Analysis& analysis() const { return analysis_; }
+
+  // The output named `path` (empty: not wanted), with its index when one is asked for.
+  OutputSpec output(const std::string& path) const;
+  // The `#` lines of the outputs of `command`.
+  std::string header(const std::string& command, HeaderOptions options) const;
+  // The plan of a command with what every run can write besides; settles the memory, of which outputs keep
+  // some. UsageError or WriteError when the outputs cannot be written or are inputs, MemoryError when a
+  // window cannot fit.
+  OutputPlan complete(OutputPlan plan);
+  std::string describe(const OutputPlan& plan) const;
+  // `after` as in RunCommand.
+  void execute(const OutputPlan& plan, const std::function<std::vector<Warning>()>& after,
+               Progress* progress);
+  void warn(const Warning& warning) { report_.warn(warning); }
+
+ private:
+  ReadOptions read_options() const;
+  EngineOptions settled_engine();
+  void read_constraints();
+  void tell_steps();
+  void settle_memory();
+  void count_positions();
+  std::string missing_text() const;
+  std::size_t forecast_peak() const;
+  void plan_pieces(std::size_t devices) const;
+  bool fits_windows(std::size_t budget);
+  // What the plan of a sequence is made for: its longest piece, with the chain of the piece whose edges are
+  // cut most.
+  struct LongestPiece {
+    const Sequence& sequence;
+    const std::vector<BinRange>& pieces;
+    const ScoreSource& source;
+    const Engine& engine;
+    const Analysis& analysis;
+    std::size_t kept;  // bytes of rows
+  };
+  template <class Visit>
+  void for_each_sequence(Visit visit, bool shorter = false) const;
+
+  StageTimes times_{"run"};                               // begins before all that follows
+  std::int64_t program_bytes_ = resident_bytes().mapped;  // of the program's own file
+  RunOptions options_;
+  Analysis analysis_;
+  std::future<void> device_start_;  // beside the opening of the inputs
+  ParameterFile parameters_;
+  InputSet inputs_;
+  EnginePool engines_;
+  std::size_t window_budget_ = 0;
+  std::size_t kept_by_outputs_ = 0;  // bytes
+  std::int64_t positions_ = 0;       // in all pieces, missing bins included
+  RunReport report_;
+};
+
+// One of the commands: what it computes and what it writes.
+struct RunCommand {
+  const RunOptions& options;
+  Analysis analysis;
+  std::function<OutputPlan(const PreparedRun&)> outputs;
+  std::vector<Warning> warnings = {};                // of the options
+  std::function<std::vector<Warning>()> after = {};  // of the results, when all pieces are done; or empty
+};
+void execute(const RunCommand& command, Progress* progress);
+// For --dry-run.
+std::string describe(const RunCommand& command);
+
+}  // namespace semicrf

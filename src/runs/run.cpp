@@ -1,0 +1,364 @@
+#include "runs/run.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text/text.h"
+#include "io/files/new_folder.h"
+#include "io/files/open_files.h"
+#include "io/files/output_endings.h"
+#include "io/text/label_track_files.h"
+#include "log/log.h"
+#include "outputs/formats.h"
+#include "outputs/hub_outputs.h"
+#include "runs/prepared_run.h"
+
+namespace semicrf {
+namespace {
+
+// What bigWig and bigBed files need to know besides.
+template <class Output>
+Output located(Output output, const PreparedRun& run) {
+  output.chromosomes = run.inputs().chromosomes();
+  output.bin_size = run.inputs().bin_size();
+  return output;
+}
+
+std::string shortest_text(double value) { return formatted("%.15g", value); }
+
+bool has_scores(const DecodeOptions& options) {
+  return options.best == 1 && options.score != ScoreColumn::kNone;
+}
+
+Analysis decode_analysis(const DecodeOptions& options) {
+  Analysis analysis;
+  const bool by_posteriors = options.rule == PathRule::kPosterior;
+  if (by_posteriors) {
+    analysis.path_gamma = options.gamma.value_or(0);
+  } else {
+    analysis.viterbi = true;
+    if (options.run.stats_path.empty() && options.best == 1) analysis.scoring = PathScoring::kNone;
+  }
+  if (options.best > 1) {
+    analysis.best_paths.emplace().most = options.best;
+    analysis.best_paths->memory = is_compressed_name(options.output) ? kCompressedRankMemory
+                                  : is_bigbed_name(options.output)   ? kBigBedRankMemory
+                                                                     : kRankMemory;
+  }
+  if (!options.boundaries_path.empty() || !options.review_path.empty() ||
+      (!options.table_path.empty() && options.interval_level))
+    analysis.interval_level = options.interval_level.value_or(kDefaultIntervalLevel);
+  analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
+  analysis.path_edges = analysis.interval_level || analysis.exact_segments;
+  analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
+                        !options.hub.folder.empty() || has_scores(options);
+  analysis.sums = options.entropy && !options.run.stats_path.empty();
+  analysis.label_posteriors = !options.hub.folder.empty();
+  // bigBed has columns for them; this alone is no reason for posteriors.
+  if (is_bigbed_name(options.output) || !options.hub.folder.empty()) analysis.path_edges = true;
+  return analysis;
+}
+
+// The review is not sorted by position, so that it cannot have an index.
+void tell_of_index(const DecodeOptions& options) {
+  if (options.run.write_index && is_compressed_name(options.review_path))
+    log_note("--write-index: " + options.review_path +
+             " gets no index, because its lines are not sorted by position");
+}
+
+// A comment for those who get a file that looks like BED and is not.
+constexpr const char* kHowToCut =
+    "#columns 10 to 12 are not BED: most programs refuse them; cut -f 1-9 leaves BED9\n";
+
+void add_tables(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
+                OutputPlan& plan) {
+  const auto table = [&](const std::string& path, std::optional<double> intervals,
+                         const HeaderOptions& more) {
+    SegmentTableOutput output;
+    output.file.path = path;
+    HeaderOptions own = named;
+    if (intervals) own.push_back({"intervals", shortest_text(*intervals)});
+    own.insert(own.end(), more.begin(), more.end());
+    output.header = run.header("decode", own);
+    output.labels = run.parameters().labels;
+    output.merge_adjacent = options.merge_adjacent;
+    output.intervals = intervals.has_value();
+    output.threads = options.run.engine.threads;
+    return output;
+  };
+  const double level = options.interval_level.value_or(kDefaultIntervalLevel);
+  if (!options.table_path.empty())
+    plan.push_back(segment_table_output(table(options.table_path, options.interval_level, {})));
+  if (!options.boundaries_path.empty())
+    plan.push_back(boundary_table_output(table(options.boundaries_path, level, {})));
+  if (options.review_path.empty()) return;
+  HeaderOptions top;
+  if (options.review_top) top.push_back({"review-top", std::to_string(*options.review_top)});
+  plan.push_back(review_output(table(options.review_path, level, top), options.review_top));
+  tell_of_index(options);
+}
+
+// A file for each of the best segmentations.
+void add_ranks(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
+               OutputPlan& plan) {
+  for (int rank = 1; rank <= options.best; ++rank) {
+    HeaderOptions own = named;
+    own.push_back({"rank", std::to_string(rank)});
+    SegmentOutput output;
+    output.file = run.output(numbered_path(options.output, rank));
+    output.header = run.header("decode", own);
+    output.labels = run.parameters().labels;
+    output.rank = static_cast<std::size_t>(rank - 1);
+    plan.push_back(segment_output(located(output, run)));
+  }
+}
+
+// The best path.
+SegmentOutput path_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
+  SegmentOutput output;
+  output.header = header;
+  output.labels = run.parameters().labels;
+  output.bed = {options.extra_columns, options.merge_adjacent};
+  output.threads = options.run.engine.threads;
+  const Analysis& analysis = run.analysis();
+  output.support = {analysis.posteriors, analysis.exact_segments, analysis.posteriors};
+  return located(output, run);
+}
+
+void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
+              OutputPlan& plan) {
+  if (options.output.empty()) return;
+  SegmentOutput output = path_output(options, run, header);
+  if (options.extra_columns) output.header += kHowToCut;
+  output.file = run.output(options.output);
+  plan.push_back(segment_output(output));
+}
+
+TrackOutput boundary_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
+  TrackOutput output;
+  output.header = header;
+  output.bedgraph = {options.run.digits, 0, options.run.engine.threads};
+  output.threads = options.run.engine.threads;
+  return located(output, run);
+}
+
+OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
+  HeaderOptions named;
+  if (options.rule == PathRule::kPosterior) {
+    named.push_back({"rule", "posterior"});
+    named.push_back({"gamma", shortest_text(options.gamma.value_or(0))});
+  }
+  if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
+  if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
+  if (options.extra_columns) named.push_back({"extra-columns", "yes"});
+  named.push_back({"score", run.analysis().posteriors && options.best == 1 ? "posterior" : "none"});
+  const std::string header = run.header("decode", named);
+  OutputPlan plan;
+  if (options.best > 1) {
+    add_ranks(options, run, named, plan);
+  } else {
+    add_path(options, run, header, plan);
+  }
+  if (!options.posterior_path.empty()) {
+    TrackOutput output = boundary_output(options, run, header);
+    output.file = run.output(options.posterior_path);
+    plan.push_back(track_output(output));
+  }
+  add_tables(options, run, named, plan);
+  if (!options.hub.folder.empty())
+    add_hub({options.hub,
+             "semicrf " + options.run.version + " decode, parameters " +
+                 std::filesystem::path(options.run.input.parameters).filename().string(),
+             path_output(options, run, header), boundary_output(options, run, header)},
+            plan);
+  return plan;
+}
+
+// What goes with a single path only.
+void check_best(const DecodeOptions& options) {
+  if (options.best == 1) return;
+  const std::string best = "--best " + std::to_string(options.best);
+  if (options.output == "-")
+    throw UsageError(best + ": several segmentations cannot go to standard output, because each is a file",
+                     "give --output, for example out.bed");
+  if (options.rule == PathRule::kPosterior)
+    throw UsageError(best +
+                         " cannot be given with --rule posterior: the ranks are those of the most probable "
+                         "segmentations",
+                     "leave out one of the two");
+  const std::array alone = {std::pair{"--table", !options.table_path.empty()},
+                            std::pair{"--boundaries", !options.boundaries_path.empty()},
+                            std::pair{"--review", !options.review_path.empty()},
+                            std::pair{"--hub", !options.hub.folder.empty()},
+                            std::pair{"--extra-columns", options.extra_columns},
+                            std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
+                            std::pair{"--merge-adjacent", options.merge_adjacent}};
+  for (const auto& [option, given] : alone)
+    if (given)
+      throw UsageError(best + " cannot be given with " + option + ", which is for one segmentation",
+                       "leave out --best, or write " + std::string(option) + " in a run of its own");
+}
+
+void check_options(const DecodeOptions& options) {
+  check_best(options);
+  if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
+      options.review_path.empty())
+    throw UsageError("--intervals is given, but no output to write them to",
+                     "add --boundaries FILE.tsv, --table FILE.tsv or --review FILE.bed");
+  if (options.review_top && options.review_path.empty())
+    throw UsageError("--review-top is given, but no output to write the boundaries to",
+                     "add --review FILE.bed");
+  if (options.gamma && options.rule != PathRule::kPosterior)
+    throw UsageError("--gamma is given, but has no effect without --rule posterior",
+                     "add --rule posterior, or leave --gamma out");
+}
+
+std::vector<Warning> decode_warnings(const DecodeOptions& options) {
+  if (!options.extra_columns || options.output.empty() || is_bigbed_name(options.output)) return {};
+  return {
+      {"extra-columns",
+       "--extra-columns writes three columns that are not BED, so that bedtools and genome browsers refuse "
+       "the file; the option will go in a later release: use --table FILE.tsv"}};
+}
+
+// The files of all ranks are open at once, and a spool for each that is bigBed.
+void allow_ranks(const DecodeOptions& options) {
+  constexpr std::int64_t kOthers = 64;
+  const std::int64_t each = is_bigbed_name(options.output) ? 2 : 1;
+  const std::int64_t most = allow_open_files(each * options.best + kOthers);
+  if (most < each * options.best + kOthers)
+    throw UsageError("--best " + std::to_string(options.best) + ": the system allows this process " +
+                         std::to_string(most) + " open files, and each segmentation is one",
+                     "use --best " + std::to_string(std::max<std::int64_t>(1, (most - kOthers) / each)) +
+                         " or less, or raise the limit (ulimit -n)");
+}
+
+// The folder of the hub, which goes away again where nothing is written to it.
+std::optional<NewFolder> hub_folder(const DecodeOptions& options) {
+  if (options.hub.folder.empty()) return {};
+  check_options(options);
+  return std::optional<NewFolder>(std::in_place, options.hub.folder);
+}
+
+RunCommand decode_command(const DecodeOptions& options) {
+  check_options(options);
+  if (options.best > 1) allow_ranks(options);
+  return {options.run, decode_analysis(options),
+          [&options](const PreparedRun& run) { return decode_outputs(options, run); },
+          decode_warnings(options)};
+}
+
+Analysis posterior_analysis(const PosteriorOptions& options) {
+  Analysis analysis;
+  analysis.posteriors = true;
+  analysis.label_posteriors = !options.labels_out.empty();
+  analysis.start_posteriors = !options.starts_out.empty();
+  analysis.end_posteriors = !options.ends_out.empty();
+  analysis.counts = !options.counts_out.empty();
+  analysis.sums = options.entropy && !options.run.stats_path.empty();
+  return analysis;
+}
+
+// Posteriors that every label has, by the option that names their files.
+struct LabelOutput {
+  const char* option;
+  std::string PosteriorOptions::*name;
+  PosteriorValues values;
+};
+constexpr std::array kLabelOutputs = {
+    LabelOutput{"--labels-out", &PosteriorOptions::labels_out, &PosteriorBlock::labels},
+    LabelOutput{"--starts-out", &PosteriorOptions::starts_out, &PosteriorBlock::starts},
+    LabelOutput{"--ends-out", &PosteriorOptions::ends_out, &PosteriorBlock::ends}};
+
+// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is; of PREFIX.bw, PREFIX.LABEL.bw.
+std::string label_track_path(const PosteriorOptions& options, const std::string& prefix,
+                             const std::string& label) {
+  if (is_bigwig_name(prefix)) {
+    const std::size_t ending = prefix.rfind('.');
+    return prefix.substr(0, ending) + "." + in_file_name(label) + prefix.substr(ending);
+  }
+  return prefix + "." + in_file_name(label) +
+         (is_compressed_name(options.output) ? ".bedgraph.gz" : ".bedgraph");
+}
+
+// Of the only sequence that is decoded. `option`: which wants it.
+NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run,
+                           const std::string& option) {
+  NpyShape shape;
+  shape.columns = run.parameters().num_labels();
+  shape.float64 = options.run.engine.precision == Precision::kDouble;
+  std::size_t decoded = 0;
+  for (std::size_t i = 0; i < run.inputs().sequences().size(); ++i) {
+    if (make_pieces(run.inputs().piece_request(i)).empty()) continue;
+    shape.rows = run.inputs().sequences()[i].bins;
+    ++decoded;
+  }
+  if (decoded != 1)
+    throw UsageError(option + " with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
+                     "choose one sequence with --region, or give a prefix to write bedGraph files");
+  return shape;
+}
+
+OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun& run) {
+  HeaderOptions named;
+  if (options.min_posterior > 0) named.push_back({"min-posterior", shortest_text(options.min_posterior)});
+  const std::string header = run.header("posterior", named);
+  const std::vector<Label>& labels = run.parameters().labels;
+  TrackOutput track;
+  track.header = header;
+  track.bedgraph = {options.run.digits, options.min_posterior, options.run.engine.threads};
+  track.threads = options.run.engine.threads;
+  track = located(track, run);
+  track.file = run.output(options.output);
+  OutputPlan plan{track_output(track)};
+  track.threads = 1;
+  track.num_labels = labels.size();
+  for (const LabelOutput& output : kLabelOutputs) {
+    const std::string& name = options.*output.name;
+    track.values = output.values;
+    if (has_ending(name, {".npy"})) {
+      plan.push_back(
+          label_array_output({name}, label_array_shape(options, run, output.option), output.values));
+    } else if (!name.empty()) {
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        track.label = i;
+        track.file = run.output(label_track_path(options, name, labels[i].name));
+        plan.push_back(track_output(track));
+      }
+    }
+  }
+  if (!options.counts_out.empty())
+    plan.push_back(counts_output({options.counts_out}, run.parameters().chain));
+  return plan;
+}
+
+RunCommand posterior_command(const PosteriorOptions& options) {
+  if (!options.counts_out.empty() && !has_ending(options.counts_out, {".npz"}))
+    throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
+                     "give a name that ends in .npz");
+  return {options.run, posterior_analysis(options),
+          [&options](const PreparedRun& run) { return posterior_outputs(options, run); }};
+}
+
+}  // namespace
+
+void run_decode(const DecodeOptions& options, Progress* progress) {
+  const std::optional<NewFolder> folder = hub_folder(options);
+  execute(decode_command(options), progress);
+}
+std::string plan_decode(const DecodeOptions& options) {
+  const std::optional<NewFolder> folder = hub_folder(options);
+  return describe(decode_command(options));
+}
+
+void run_posterior(const PosteriorOptions& options, Progress* progress) {
+  execute(posterior_command(options), progress);
+}
+std::string plan_posterior(const PosteriorOptions& options) { return describe(posterior_command(options)); }
+
+}  // namespace semicrf

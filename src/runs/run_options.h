@@ -1,0 +1,85 @@
+// What a run of decode or posterior is asked to do. Filled in apps/; nothing below reads the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/options.h"
+#include "inputs/input_options.h"
+#include "io/json/multiqc_json.h"
+#include "outputs/hub_outputs.h"
+
+namespace semicrf {
+
+// What to do with a piece that has no segmentation with a finite score.
+enum class InfeasiblePolicy { kError, kSkip };
+
+struct RunOptions {
+  InputOptions input;
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes, of everything; absent: a modest default for windows
+  InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
+  bool write_index = false;  // of outputs whose names end in .gz
+  int digits = 6;            // decimals of bedGraph values
+  std::string stats_path;    // or empty
+  MultiqcTarget multiqc;     // of a run that decodes, with its sample
+  std::string constraints;   // BED, the constraint in column 4; or empty
+  std::string version;       // of the program, for headers
+};
+
+// The score column of decoded segments: 1000 times the mean posterior of their label, or 0.
+enum class ScoreColumn {
+  kPosterior,  // computes posteriors
+  kNone,       // 0, unless posteriors are computed anyway
+};
+
+// Which path is decoded.
+enum class PathRule {
+  kViterbi,    // the most probable segmentation
+  kPosterior,  // the labels that are expected to be right at most bins (PosteriorPathFinder)
+};
+
+struct DecodeOptions {
+  RunOptions run;
+  PathRule rule = PathRule::kViterbi;
+  std::optional<double> gamma;  // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
+  // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty with a hub: none.
+  std::string output = "-";
+  int best = 1;                          // segmentations, 1 to kMostBestPaths
+  std::string posterior_path;            // boundary posterior, bedGraph; empty: none
+  std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
+  std::string boundaries_path;           // and of each boundary, TSV; empty: none
+  std::optional<double> interval_level;  // of the intervals of boundaries; absent: kDefaultIntervalLevel, and
+                                         // none in the table of segments
+  std::string review_path;               // uncertain boundaries, BED; empty: none
+  std::optional<std::int64_t> review_top;  // so many of them, >= 1; absent: all
+  std::optional<ScoreColumn> score;        // absent: kPosterior, of several segmentations kNone
+  bool entropy = true;                     // in the statistics, where posteriors are computed
+  bool merge_adjacent = false;
+  bool extra_columns = false;  // three columns of posteriors behind the nine of BED
+  HubOptions hub;
+};
+inline constexpr double kDefaultIntervalLevel = 0.95;
+
+struct SimulateOptions {
+  RunOptions run;
+  // Segments, BED or bigBed; several draws: one file for each, see numbered_path().
+  std::string output = "-";
+  int draws = 1;
+  std::uint64_t seed = 1;
+  std::string emissions;  // generated rows: an .npy file, or a prefix; empty: not written
+};
+
+struct PosteriorOptions {
+  RunOptions run;
+  std::string output = "-";  // boundary posterior, bedGraph
+  std::string labels_out;    // prefix of the label posteriors' bedGraphs, or an .npy file; empty: none
+  std::string starts_out;    // the same of P(a segment of a label starts at the bin)
+  std::string ends_out;      // and of P(one has its last bin there)
+  std::string counts_out;    // log Z and expected counts, .npz; empty: none
+  bool entropy = true;       // in the statistics
+  double min_posterior = 0;  // smaller values get no line
+};
+
+}  // namespace semicrf

@@ -1,0 +1,147 @@
+// What a run has to say besides its outputs: statistics, warnings, times.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyses/piece_work.h"
+#include "core/warning.h"
+#include "inputs/rows/missing_values.h"
+#include "io/files/output_file.h"
+#include "io/files/spooled_text.h"
+#include "io/json/stats_json.h"
+#include "io/text/bin_location.h"
+#include "log/repeated_warnings.h"
+#include "log/stage_times.h"
+#include "model/parameters.h"
+#include "segmentation/segment_counts.h"
+
+namespace semicrf {
+
+// Adds up the results of the pieces of one sequence.
+class SequenceReport {
+ public:
+  SequenceStats stats;
+  std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
+  std::optional<SegmentCounts> decoded;                  // of the path, where it is counted
+
+  // A feasible piece of so many positions.
+  void add(const PieceResult& result, const BinLocation& location, std::int64_t positions);
+  void add_infeasible(bool viterbi, bool posteriors);
+  // Brings the entropies and the names of the labels into `stats`.
+  void finish(const std::vector<std::string>& labels);
+
+ private:
+  void add_ranks(const BestPaths& best, const BinLocation& location, std::int64_t positions);
+  void add_posteriors(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
+  void add_sums(const PosteriorSums& sums, const BinLocation& location, std::int64_t positions);
+  void add_piece(const PieceResult& result, const PosteriorResult* posteriors, const BinLocation& location,
+                 std::int64_t positions);
+  double boundary_mass_ = 0;
+  double boundary_plogp_ = 0;
+  double label_entropy_ = 0;
+  std::int64_t positions_ = 0;
+};
+
+// Blocks of 16 positions that so many positions of a piece are computed in.
+std::int64_t blocks_of(std::int64_t positions);
+
+// What a user should know when more than a tenth of the blocks took the exact path.
+std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks);
+
+// Sums over the sequences of a run, in their order.
+struct RunTotals {
+  std::int64_t fallbacks = 0, blocks = 0;
+  std::optional<double> expected_segments, log_constraint_probability;
+  double position_entropy = 0, entropy_bins = 0;       // sum over bins; of so many
+  std::int64_t lacking_values = 0, bins_of_track = 0;  // of all tracks; bins that each of them should have
+};
+
+// What becomes of the statistics of a sequence when all its pieces are done.
+enum class SequenceStatistics {
+  kKept,     // in Stats::sequences
+  kSpooled,  // as text, for write_document()
+  kSummed,   // only the totals
+};
+
+// Not thread-safe.
+class RunReport {
+ public:
+  StopWatch read, write, total;  // the caller starts the total, of which the rest is computing
+
+  // Keeps the warning, and logs it: at once, or where it has a place when repeated ones are told.
+  void warn(const Warning& warning);
+  void tell_repeated_warnings() { repeated_.tell(); }
+  // Warns when so many blocks of all sequences took the exact path that it made the run slow.
+  void warn_of_exact_blocks();
+  // Says, when all pieces are done, what the tracks lack.
+  void tell_missing_values();
+  // For the statistics.
+  void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
+  // Counts the segments of paths by label, from now on.
+  void count_labels(const ChainModel& model) {
+    decoded_.emplace(static_cast<std::size_t>(model.num_labels), &model);
+    no_segments_ = decoded_;
+    posteriors_.resize(static_cast<std::size_t>(model.num_labels));
+  }
+  // Of a counted segment: the mean of P(label) over its bases.
+  void add_posterior(std::size_t label, std::int64_t bases, double mean);
+  // Before the first sequence.
+  void treat_sequences(SequenceStatistics how) { how_ = how; }
+  // A sequence more, which end_sequence() completes once it is known how many pieces it has.
+  SequenceReport& add_sequence();
+  void end_sequence();
+  // By its number; until all its pieces and those of all sequences before are done.
+  SequenceReport& sequence(std::size_t number) { return open_[number - finished_sequences_].report; }
+  // A piece of this sequence was added to its report: called once for each.
+  void end_piece(std::size_t number);
+  // For what is said of single labels.
+  void name_labels(const std::vector<Label>& labels);
+  // The whole document, but for sequences that were not kept; the first call ends the clock, further ones
+  // give the same.
+  const Stats& finish(const std::string& version, const std::string& device);
+  // After finish(): the document with sequences that were spooled.
+  void write_document(OutputFile& file) const;
+  // After finish().
+  const RunTotals& totals() const { return totals_; }
+
+ private:
+  struct OpenSequence {
+    SequenceReport report;
+    bool is_known = false;  // how many pieces it has
+    std::int64_t pieces_done = 0;
+    bool is_done() const { return is_known && pieces_done == report.stats.pieces; }
+  };
+
+  void finish_done();
+  void finish_all();
+  void finish_sequence(SequenceReport& sequence);
+  Stats collected();
+  std::vector<DecodedLabelStats> named(const SegmentCounts& decoded) const;
+  std::vector<std::string> labels_;
+  std::optional<Stats> finished_;
+  std::vector<MissingTrackStats> missing_tracks_;
+  std::optional<SegmentCounts> decoded_;      // of all sequences
+  std::optional<SegmentCounts> no_segments_;  // what a sequence begins with
+  struct PosteriorSum {
+    double sum = 0;
+    std::int64_t bases = 0;
+  };
+  std::vector<PosteriorSum> posteriors_;  // by label
+  SequenceStatistics how_ = SequenceStatistics::kKept;
+  std::deque<OpenSequence> open_;
+  std::size_t finished_sequences_ = 0;  // those before the open ones
+  RunTotals totals_;
+  MissingSummary missing_;
+  bool has_decoded_labels_ = false;
+  std::vector<SequenceStats> kept_;
+  SpooledText entries_;
+  std::vector<Warning> warnings_;
+  RepeatedWarnings repeated_;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,99 @@
+// The command simulate from options to finished files.
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "inputs/arguments/input_arguments.h"
+#include "io/files/output_endings.h"
+#include "io/text/label_track_files.h"
+#include "outputs/formats.h"
+#include "runs/prepared_run.h"
+#include "runs/run.h"
+
+namespace semicrf {
+namespace {
+
+Analysis simulate_analysis(const SimulateOptions& options) {
+  Analysis analysis;
+  analysis.draws = options.draws;
+  analysis.seed = options.seed;
+  return analysis;
+}
+
+void plan_generated(const SimulateOptions& options, const PreparedRun& run, OutputPlan& plan) {
+  if (options.emissions.empty()) return;
+  const auto& sequences = run.inputs().sequences();
+  const bool one_file = has_ending(options.emissions, {".npy"});
+  if (one_file && sequences.size() != 1)
+    throw UsageError(
+        "--emissions with an .npy file needs exactly one sequence, not " + std::to_string(sequences.size()),
+        "give a prefix to write one file per sequence, PREFIX.NAME.npy");
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const std::string path =
+        one_file ? options.emissions : options.emissions + "." + in_file_name(sequences[i].title) + ".npy";
+    plan.push_back(generated_output({path}, run.inputs().random_rows(i)));
+  }
+}
+
+OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& run) {
+  OutputPlan plan;
+  HeaderOptions named = {{"seed", std::to_string(options.seed)}};
+  for (const GeneratedSequence& generated : options.run.input.generated)
+    named.push_back({"length", generated.name + ":" + std::to_string(generated.bins)});
+  for (int draw = 0; draw < options.draws; ++draw) {
+    HeaderOptions own = named;
+    if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
+    const std::string path = options.draws > 1 ? numbered_path(options.output, draw + 1) : options.output;
+    SegmentOutput output;
+    output.file = run.output(path);
+    output.header = run.header("simulate", own);
+    output.labels = run.parameters().labels;
+    output.draw = static_cast<std::size_t>(draw);
+    output.chromosomes = run.inputs().chromosomes();
+    output.bin_size = run.inputs().bin_size();
+    plan.push_back(segment_output(output));
+  }
+  plan_generated(options, run, plan);
+  return plan;
+}
+
+void check_options(const SimulateOptions& options) {
+  const InputOptions& input = options.run.input;
+  if (input.generated.empty() == !has_inputs(input))
+    throw UsageError("give either inputs or --length", "see semicrf simulate --help");
+  if (!input.generated.empty()) {
+    if (!input.start_scores.empty() || !input.end_scores.empty())
+      throw UsageError("--start-scores and --end-scores go with inputs, not with --length");
+    if (!input.chrom_sizes_file.empty())
+      throw UsageError("--chrom-sizes goes with inputs; with --length the lengths are known");
+  } else if (!options.emissions.empty()) {
+    throw UsageError("--emissions writes what --length generates; with inputs there is nothing to write");
+  }
+  if (options.draws > 1 && options.output == "-")
+    throw UsageError("several draws cannot go to standard output: each is a file",
+                     "give --output, for example out.bed");
+}
+
+RunCommand simulate_command(const SimulateOptions& options) {
+  check_options(options);
+  return {options.run, simulate_analysis(options),
+          [&options](const PreparedRun& run) { return simulate_outputs(options, run); }};
+}
+
+}  // namespace
+
+std::string numbered_path(const std::string& path, int number) {
+  for (const std::string_view ending : {".bed.gz", ".bed.bgz", ".bed", ".gz", ".bgz", ".bb", ".bigbed"}) {
+    if (!has_ending(path, {ending})) continue;
+    const std::size_t stem = path.size() - ending.size();
+    return path.substr(0, stem) + "." + std::to_string(number) + path.substr(stem);
+  }
+  return path + "." + std::to_string(number);
+}
+
+void run_simulate(const SimulateOptions& options, Progress* progress) {
+  execute(simulate_command(options), progress);
+}
+std::string plan_simulate(const SimulateOptions& options) { return describe(simulate_command(options)); }
+
+}  // namespace semicrf

@@ -1,0 +1,52 @@
+// Cut edges in windows of their own (docs/algorithm.md, "Cut edges").
+//
+// Only near a cut does it matter that a piece was cut: once a first segment has lasted longer than K, what
+// will become of it is what becomes of any other segment that is longer than K. So a long piece has the chain
+// of its EdgeRoles in one window at each cut edge, and the model's own chain between them. A state of the
+// model's own labels crosses from one window to the next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/engine.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
+#include "windows/window_plan.h"
+
+namespace semicrf {
+
+enum class Semiring { kLog, kMax };
+
+// The first or the last window of a piece whose edge there is cut.
+struct EdgeWindow {
+  std::int64_t positions = 0;           // 0: the edge has no window of its own
+  const EdgeRoles* roles = nullptr;     // of a piece that is cut at this edge alone
+  Engine* engine = nullptr;             // has the chain of `roles`, and computes in the host's memory
+  std::unique_ptr<ScoreSource> scores;  // of that chain
+  std::unique_ptr<ScoreSource> plain;   // of the model's own labels
+
+  bool exists() const { return positions > 0; }
+};
+
+struct EdgeWindows {
+  EdgeWindow left, right;
+  const EdgeRoles* roles = nullptr;  // of the piece; they say what its first and last segment score
+};
+
+// The shortest windows whose inner edges lie further than K and a warm-up from the cuts, such that the
+// windows between them may be computed by `engine`, which has the model's own chain. None where the piece is
+// too short for that, or cannot be cut into windows.
+EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length);
+
+// A state of the model's labels, at a boundary that lies further than K from the cut edge of `roles`, in the
+// labels of roles.chain(): forward into the last window, or backward into the first one.
+BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring);
+// The other way round: forward out of the first window, or backward out of the last one.
+BoundaryState without_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring);
+
+// A place of the traceback at the right edge of the first window, in the model's labels, in those of the
+// chain of `roles`. `state`: the forward state there (max semiring), in the labels of the chain.
+TraceCursor with_roles(const TraceCursor& cursor, const EdgeRoles& roles, const BoundaryState& state);
+
+}  // namespace semicrf
