@@ -20,7 +20,7 @@ namespace {
 using cpu::RunStart;
 using cpu::RunStates;
 
-// Numbers behind the choice: docs/performance.md, "Chunks".
+// Numbers behind the choice: docs/lab-notes.md, "Chunks".
 ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   ChunkGrid grid;
   grid.warmup =

@@ -3,6 +3,8 @@ room has grown too large. Needs no program."""
 
 import pathlib
 import re
+import subprocess
+import sys
 
 from harness import HERE, check
 
@@ -150,3 +152,20 @@ def test_no_circle_of_includes(box):
 
     for name in sorted(graph):
         visit(name, [])
+
+
+def test_performance_page_is_made_of_its_figures(box):
+    """docs/performance.md is what tests/bench/performance_page.py makes of docs/performance.jsonl, in at most 200 lines."""
+    script = ROOT / "tests" / "bench" / "performance_page.py"
+    run = subprocess.run([sys.executable, "-B", str(script), "--check"], capture_output=True, text=True)
+    check(run.returncode == 0, run.stderr)
+    check((ROOT / "docs" / "performance.md").read_text().count("\n") <= 200, "docs/performance.md has more than 200 lines")
+
+
+def test_sections_of_lab_notes_are_dated(box):
+    """Every section of docs/lab-notes.md begins with its dates and commits."""
+    sections = (ROOT / "docs" / "lab-notes.md").read_text().split("\n## ")[1:]
+    check(len(sections) > 30, "only %d sections found" % len(sections))
+    undated = [section.splitlines()[0] for section in sections
+               if not re.match(r"[^\n]+\n\n\*20\d\d-\d\d-\d\d[^*]*`[0-9a-f]{8}`[^*]*\*\n", section)]
+    check(not undated, "docs/lab-notes.md: no date and commit below the heading of %s" % ", ".join(undated))
