@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/batch.h"
+#include "engine/normalised_state.h"
 #include "reference/backward.h"
 #include "reference/forward.h"
 #include "reference/posteriors.h"
@@ -18,20 +19,6 @@ namespace {
 
 // Covers any sequence and leaves room for callers to multiply.
 constexpr std::int64_t kWholeSequence = std::numeric_limits<std::int64_t>::max() / 4;
-
-// Moves the largest entry into the offset.
-BoundaryState normalised(BoundaryState state) {
-  double largest = kNegativeInfinity;
-  for (const auto* part : {&state.ring, &state.message, &state.tail}) {
-    for (const double entry : *part) largest = std::max(largest, entry);
-  }
-  if (largest == kNegativeInfinity) return state;
-  state.offset += largest;
-  for (auto* part : {&state.ring, &state.message, &state.tail}) {
-    for (double& entry : *part) entry -= largest;
-  }
-  return state;
-}
 
 class ReferenceViterbiMessages : public ViterbiMessages {
  public:
