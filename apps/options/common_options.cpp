@@ -235,9 +235,11 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
   command
       .add_option(
           "-x,--device", arguments.device,
-          "auto (a GPU if there is one and the work is worth its start, else cpu), cpu, cuda, reference,\n"
-          "or a list of GPUs: cuda:0,2")
-      ->type_name("auto|cpu|cuda|cuda:N,...|reference")
+          "auto (a GPU if there is one and the work is worth its start, else cpu), cpu, cuda, or a list of\n"
+          "GPUs: cuda:0,2; reference and cuda-plain are slow, to compare with: the algorithm written "
+          "plainly\n"
+          "for the processor and for a GPU")
+      ->type_name("auto|cpu|cuda|cuda:N,...|cuda-plain|reference")
       ->capture_default_str();
   add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command
@@ -347,8 +349,13 @@ EngineOptions engine_options(const EngineArguments& arguments) {
     options.devices = device_numbers(device);
     if (!options.instruction_set.empty())
       throw UsageError("--instruction-set does not apply to --device " + device, "use --device cpu");
+  } else if (device == "cuda-plain") {
+    options.backend = EngineOptions::Backend::kCudaPlain;
+    if (!options.instruction_set.empty())
+      throw UsageError("--instruction-set does not apply to --device " + device, "use --device cpu");
   } else if (device != "auto") {
-    throw UsageError("--device must be one of auto, cpu, cuda, cuda:N,..., reference, not '" + device + "'");
+    throw UsageError("--device must be one of auto, cpu, cuda, cuda:N,..., cuda-plain, reference, not '" +
+                     device + "'");
   }
   return options;
 }

@@ -1,6 +1,6 @@
 // The CUDA engine: the recursions of the cpu engine in kernels, all chunks of a window at a time
-// (docs/cuda.md). No CUDA type appears here; where the program was built without CUDA the functions exist and
-// say so.
+// (docs/cuda.md); and the plain one that it is compared with. No CUDA type appears here; where the program
+// was built without CUDA the functions exist and say so.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,10 @@ struct CudaOptions {
 };
 // DeviceError when one of the devices cannot run.
 std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options);
+
+// The plain engine (cuda/plain/plain_engine.h) on the first of the devices. It always computes in double, and
+// takes neither `threads` nor `spread`. DeviceError when that device cannot run.
+std::unique_ptr<Engine> make_plain_cuda_engine(ChainModel model, const CudaOptions& options);
 
 // Starts the driver and a context on each of the devices, which takes two to three tenths of a second, so
 // that engines made later need not. Throws nothing: what is wrong with a device is said when its engine is

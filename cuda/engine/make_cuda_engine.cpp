@@ -10,6 +10,7 @@
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
 #include "cuda/engine/spread_engine.h"
+#include "cuda/plain/plain_engine.h"
 
 namespace semicrf {
 namespace {
@@ -113,6 +114,17 @@ std::string cuda_obstacle() {
 std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options) {
   return precision == Precision::kFloat ? make_engine_of<float>(model, options)
                                         : make_engine_of<double>(model, options);
+}
+
+std::unique_ptr<Engine> make_plain_cuda_engine(ChainModel model, const CudaOptions& options) {
+  cudaDeviceProp properties{};
+  const int device = usable_device(options.devices, &properties);
+  std::size_t available = 0, total = 0;
+  SEMICRF_CUDA_CHECK(cudaMemGetInfo(&available, &total));
+  available += cuda::idle_device_memory();
+  // A sequence cannot be cut, so that there is no amount that is comfortable.
+  const std::size_t memory = cuda::device_budget(available, options.memory != 0 ? options.memory : available);
+  return cuda::make_plain_engine(std::move(model), device, properties.name, memory);
 }
 
 void warm_up_device(const std::vector<int>& devices) {

@@ -11,6 +11,11 @@ std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const CudaOption
   throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the engine that this stands for keeps the model
+std::unique_ptr<Engine> make_plain_cuda_engine(ChainModel, const CudaOptions&) {
+  throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
+}
+
 void warm_up_device(const std::vector<int>&) {}
 
 double cuda_copy_seconds(std::span<const unsigned char>, const CudaOptions&) {

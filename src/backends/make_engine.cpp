@@ -20,16 +20,22 @@ CudaOptions cuda_options(const EngineOptions& options) {
   return {options.devices, options.device_memory, options.threads, options.spread_windows};
 }
 
+bool is_cuda(const EngineOptions& options) {
+  return options.backend == EngineOptions::Backend::kCuda ||
+         options.backend == EngineOptions::Backend::kCudaPlain;
+}
+
 }  // namespace
 
 bool takes_gpu(const EngineOptions& options) {
-  if (options.backend == EngineOptions::Backend::kCuda) return true;
+  if (is_cuda(options)) return true;
   return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
          cuda_obstacle().empty();
 }
 
 bool knows_cut_edges(const EngineOptions& options) {
-  return options.backend != EngineOptions::Backend::kReference;
+  return options.backend != EngineOptions::Backend::kReference &&
+         options.backend != EngineOptions::Backend::kCudaPlain;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model) {
@@ -40,6 +46,8 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
     }
     return make_reference_engine(std::move(model));
   }
+  if (options.backend == EngineOptions::Backend::kCudaPlain)
+    return make_plain_cuda_engine(std::move(model), cuda_options(options));
   if (takes_gpu(options)) return make_cuda_engine(std::move(model), options.precision, cuda_options(options));
   return make_cpu_engine(std::move(model), options.precision, options.threads, options.instruction_set);
 }
@@ -47,7 +55,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
 
 void warm_up(const EngineOptions& options) {
-  if (options.backend == EngineOptions::Backend::kCuda) warm_up_device(options.devices);
+  if (is_cuda(options)) warm_up_device(options.devices);
 }
 
 std::string gpu_obstacle() { return cuda_obstacle(); }

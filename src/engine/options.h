@@ -11,7 +11,7 @@
 namespace semicrf {
 
 struct EngineOptions {
-  enum class Backend { kAuto, kReference, kCpu, kCuda };
+  enum class Backend { kAuto, kReference, kCpu, kCuda, kCudaPlain };
   Backend backend = Backend::kAuto;
   Precision precision = Precision::kFloat;
   int threads = 1;

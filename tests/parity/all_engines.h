@@ -1,5 +1,6 @@
 // One case against every engine that can run here: the reference, the cpu engine in all its forms, and the
-// CUDA engine where its emulation is linked ahead of make_engine (tests/emulation).
+// CUDA engine and the plain one below it where their emulation is linked ahead of make_engine
+// (tests/emulation).
 #pragma once
 
 #include <vector>
@@ -45,7 +46,13 @@ inline std::vector<EngineOptions> cuda_engines() {
   return {};
 }
 
-// All but the reference.
+// The plain CUDA engine, where there is an emulated device.
+inline std::vector<EngineOptions> plain_engines() {
+  if (cuda_engines().empty()) return {};
+  return {engine_options(EngineOptions::Backend::kCudaPlain, Precision::kDouble)};
+}
+
+// All but the reference and the plain CUDA engine, which have no chunks, fallbacks or cut edges.
 inline std::vector<EngineOptions> fast_engines() {
   std::vector<EngineOptions> engines = cpu_engines();
   for (const EngineOptions& options : cuda_engines()) engines.push_back(options);
@@ -55,14 +62,16 @@ inline std::vector<EngineOptions> fast_engines() {
 inline std::vector<EngineOptions> all_engines() {
   std::vector<EngineOptions> engines = fast_engines();
   engines.insert(engines.begin(), engine_options(EngineOptions::Backend::kReference, Precision::kDouble));
+  for (const EngineOptions& options : plain_engines()) engines.push_back(options);
   return engines;
 }
 
 // Threads of the emulated device run one by one: cases of much work are left to the others.
 inline bool can_afford(const EngineOptions& options, const ModelCase& sample) {
-  constexpr std::int64_t kMostCells = 2500;
-  return options.backend != EngineOptions::Backend::kCuda ||
-         sample.length * (sample.model.num_labels + 3) <= kMostCells;
+  using Backend = EngineOptions::Backend;
+  const bool emulated = options.backend == Backend::kCuda || options.backend == Backend::kCudaPlain;
+  const std::int64_t most_cells = options.backend == Backend::kCudaPlain ? 20'000 : 2500;
+  return !emulated || sample.length * (sample.model.num_labels + 3) <= most_cells;
 }
 
 inline void check_these_engines(const std::vector<EngineOptions>& engines, const ModelCase& sample,

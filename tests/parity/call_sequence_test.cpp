@@ -133,6 +133,12 @@ class Material {
   std::string description_;
 };
 
+// Whether the engine has no windows.
+bool takes_whole_sequences(const EngineOptions& options) {
+  return options.backend == EngineOptions::Backend::kReference ||
+         options.backend == EngineOptions::Backend::kCudaPlain;
+}
+
 class Caller {
  public:
   Caller(const Material& material, const EngineOptions& options)
@@ -304,14 +310,14 @@ class Caller {
   }
 
   void bad_call(const ModelCase& sample, unsigned detail) {
-    if (options_.backend == EngineOptions::Backend::kReference) {
+    if (takes_whole_sequences(options_)) {
       if (sample.length > 1)
         CHECK_THROWS_AS(engine_->viterbi(sample.whole(), {0, sample.length / 2}, nullptr, false),
                         std::logic_error);
       return;
     }
 #ifdef SEMICRF_EMULATED_DEVICE
-    if (options_.backend != EngineOptions::Backend::kCuda) return;
+    if (options_.backend == EngineOptions::Backend::kCpu) return;
     emulation::fail_allocations_after(static_cast<int>(detail % 5));
     try {
       if (detail % 2 == 0) {
@@ -375,20 +381,21 @@ constexpr CaseKind kCallKinds[] = {CaseKind::kEverything, CaseKind::kTails,     
 
 }  // namespace
 
-TEST_CASE("calls on the reference and cpu engines do not depend on the calls before") {
+TEST_CASE("calls on the reference, plain and cpu engines do not depend on the calls before") {
   std::vector<EngineOptions> engines{engine_options(EngineOptions::Backend::kReference, Precision::kDouble)};
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     engines.push_back(engine_options(EngineOptions::Backend::kCpu, precision));
     engines.back().threads = 2;
   }
+  for (const EngineOptions& options : plain_engines()) engines.push_back(options);
   const std::uint64_t first_seed = test_seed(1300);
   for (const EngineOptions& options : engines) {
-    const bool reference = options.backend == EngineOptions::Backend::kReference;
+    const bool whole = takes_whole_sequences(options);
     for (std::uint64_t seed = first_seed; seed < first_seed + 6; ++seed) {
       const CaseKind kind = kCallKinds[seed % std::size(kCallKinds)];
       const CaseShape small{20, 5, 3};
       const std::int64_t chunk = make_engine(options, make_case(kind, small, seed).model)->info().grid.chunk;
-      const Material material(kind, {reference ? 500 : 2 * chunk + 35, small.max_duration, small.num_labels},
+      const Material material(kind, {whole ? 500 : 2 * chunk + 35, small.max_duration, small.num_labels},
                               seed);
       check_calls(options, material, 12, material.sequences().size(), seed);
     }

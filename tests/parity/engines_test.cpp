@@ -343,6 +343,12 @@ TEST_CASE("a forced engine that cannot run is refused") {
   CHECK_THROWS_AS(make_engine(options, sample.model), DeviceError);
   options.instruction_set.clear();
   CHECK(make_engine(options, sample.model)->name() == "reference");
+  options.backend = EngineOptions::Backend::kCudaPlain;
+  if (plain_engines().empty()) {
+    CHECK_THROWS_AS(make_engine(options, sample.model), DeviceError);
+  } else {
+    CHECK(make_engine(options, sample.model)->name() == "cuda-plain");
+  }
   options.backend = EngineOptions::Backend::kAuto;
   // A GPU, also an emulated one, is preferred.
   CHECK(make_engine(options, sample.model)->name() == (cuda_engines().empty() ? "cpu" : "cuda"));

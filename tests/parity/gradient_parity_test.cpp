@@ -23,8 +23,9 @@ void check(const ModelCase& sample) {
   const auto reference = make_reference_engine(sample.model);
   const bool feasible =
       forward_case(*reference, sample, {0, sample.length}).log_partition != kNegativeInfinity;
-  check_these_engines(feasible ? fast_engines() : cpu_engines(), sample,
-                      {.inference = false, .gradient = true});
+  std::vector<EngineOptions> engines = feasible ? fast_engines() : cpu_engines();
+  for (const EngineOptions& options : plain_engines()) engines.push_back(options);
+  check_these_engines(engines, sample, {.inference = false, .gradient = true});
 }
 
 // Rows stay the same for `hold` positions, so that segments of several positions fit such scores.

@@ -71,7 +71,9 @@ TEST_CASE("paths from any boundary, label and tail equal the reference's") {
       };
       const auto reference = make_engine(all_engines().front(), sample.model);
       const auto expected = messages_of(*reference);
-      for (const EngineOptions& options : cpu_engines()) {
+      std::vector<EngineOptions> engines = cpu_engines();
+      for (const EngineOptions& options : plain_engines()) engines.push_back(options);
+      for (const EngineOptions& options : engines) {
         if (options.precision != Precision::kDouble) continue;  // float may take another path that is as good
         const auto engine = make_engine(options, sample.model);
         const auto messages = messages_of(*engine);

@@ -162,6 +162,11 @@ def test_bin_size_must_equal_the_parameters(box):
 def test_cuda_is_refused_where_there_is_none(box):
     box.fails("decode -p scores.params.json --device cuda scores.npy", 7)
     box.fails("posterior -p scores.params.json --device cuda:0 scores.npy", 7)
+    fast = box.fails("decode -p scores.params.json --device cuda scores.npy", 7)
+    plain = box.fails("decode -p scores.params.json --device cuda-plain scores.npy", 7)
+    check(plain.error == fast.error, "%r and %r" % (plain.error, fast.error))
+    box.fails("decode -p scores.params.json --device cuda-plain:0 scores.npy", 2, "cuda-plain, reference")
+    box.fails("decode -p scores.params.json --device cuda-plain --instruction-set AVX2 scores.npy", 2, "--instruction-set")
 
 
 def test_two_outputs_cannot_share_a_name(box):

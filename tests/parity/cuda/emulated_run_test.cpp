@@ -39,15 +39,18 @@ struct Setting {
   int threads = 1;
   std::optional<std::int64_t> max_memory;
   InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
+  EngineOptions::Backend backend = EngineOptions::Backend::kCuda;
+  std::size_t device_memory = 0;
 };
 
 RunOptions run_options(const InputOptions& input, const Setting& setting) {
   RunOptions run;
   run.input = input;
-  run.engine.backend = EngineOptions::Backend::kCuda;
+  run.engine.backend = setting.backend;
   run.engine.devices = setting.devices;
   run.engine.threads = setting.threads;
   run.max_memory = setting.max_memory;
+  run.engine.device_memory = setting.device_memory;
   run.infeasible = setting.infeasible;
   run.version = "test";
   return run;
@@ -144,6 +147,34 @@ TEST_CASE("short pieces together on a device: the same bytes as one by one") {
   CHECK((all_outputs(folder, input, {{}, 1, {}}) == expected));
   CHECK((all_outputs(folder, input, {{}, 3, {}}) == expected));
   CHECK((all_outputs(folder, input, {{0, 0}, 2, {}}) == expected));
+}
+
+TEST_CASE("pieces on the plain engine: the same bytes on any number of threads, and errors as elsewhere") {
+  constexpr auto kPlain = EngineOptions::Backend::kCudaPlain;
+  const TempFolder folder;
+  Inputs inputs(folder);
+  for (unsigned i = 0; i < 9; ++i) inputs.add(scores_of(20 + i * 37 % 300, i, i == 4 ? 7 : 1000, kForbidden));
+  const InputOptions input = inputs.options();
+  const auto skip = InfeasiblePolicy::kSkip;
+  const std::string expected = all_outputs(folder, input, {{}, 1, {}, skip, kPlain});
+  CHECK(expected.find("\n4\t") == std::string::npos);
+  CHECK(expected.find("\n5\t") != std::string::npos);
+  CHECK((all_outputs(folder, input, {{}, 3, {}, skip, kPlain}) == expected));
+  CHECK(error_of(folder, input, {{}, 1, {}, InfeasiblePolicy::kError, kPlain}) ==
+        error_of(folder, input, {{}, 1, {}}));
+}
+
+// It cannot cut a sequence into windows.
+TEST_CASE("a sequence that the plain engine's device has no memory for is refused before the run") {
+  const TempFolder folder;
+  Inputs inputs(folder);
+  inputs.add(scores_of(900'000, 1));
+  Setting setting;
+  setting.backend = EngineOptions::Backend::kCudaPlain;
+  setting.device_memory = std::size_t{100} << 20;
+  const std::string error = error_of(folder, inputs.options(), setting);
+  CAPTURE(error);
+  CHECK(error.find("of GPU memory and 100.0 MiB are available") != std::string::npos);
 }
 
 TEST_CASE("short pieces together on a device: those without a segmentation are left out") {
@@ -282,10 +313,12 @@ TEST_CASE("what is said of whole and of cut pieces on a device is the cpu's") {
       input.regions = {"0:2001-5000", "0:6011-9000"};
     }
     const std::vector<std::string> expected = answers(folder, input, claims, EngineOptions::Backend::kCpu);
-    const std::vector<std::string> found = answers(folder, input, claims, EngineOptions::Backend::kCuda);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      CHECK(expected[i].size() > 3);
-      check_same_words(found[i], expected[i]);
+    for (const auto backend : {EngineOptions::Backend::kCuda, EngineOptions::Backend::kCudaPlain}) {
+      const std::vector<std::string> found = answers(folder, input, claims, backend);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(expected[i].size() > 3);
+        check_same_words(found[i], expected[i]);
+      }
     }
     if (cut) CHECK(expected.back() != whole.back());
     whole = expected;
@@ -338,6 +371,12 @@ TEST_CASE("what a device computes under constraints is what the cpu computes") {
       const double digits = precision == Precision::kFloat ? 1e-5 : 1e-9;
       CHECK(std::fabs(found.second - expected.second) < digits * (1 + std::fabs(expected.second)));
     }
+    run.engine.backend = EngineOptions::Backend::kReference;
+    const auto of_reference = constrained_path(folder, run);
+    run.engine.backend = EngineOptions::Backend::kCudaPlain;
+    const auto of_plain = constrained_path(folder, run);
+    check_same_words(of_plain.first, of_reference.first);
+    CHECK(std::fabs(of_plain.second - of_reference.second) < 1e-9 * (1 + std::fabs(of_reference.second)));
     if (scale > 1) continue;
     const auto expected = answers(folder, input, claims, EngineOptions::Backend::kCpu, constraints);
     const auto found = answers(folder, input, claims, EngineOptions::Backend::kCuda, constraints);
