@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the picture of README.md and those of docs/uncertainty.md from the demo tracks, with the program that is named:
+"""Draws the picture of README.md and those of docs/users/uncertainty.md from the demo tracks, with the program that is named:
 
     python3 docs/pictures/draw.py build/release/bin/semicrf
 """

@@ -9,7 +9,7 @@
 
 namespace semicrf {
 
-// Exit codes of the program (docs/formats.md). Pipelines key their retries on them.
+// Exit codes of the program (docs/users/formats.md). Pipelines key their retries on them.
 enum class ExitCode : int {
   kOk = 0,
   kUsage = 2,        // the command line is wrong

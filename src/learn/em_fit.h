@@ -1,5 +1,5 @@
 // Expectation maximization, for these models the Baum-Welch algorithm: exact E-steps by the engine, M-steps
-// in closed form (docs/learning.md).
+// in closed form (docs/users/learning.md).
 #pragma once
 
 #include <functional>

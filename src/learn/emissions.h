@@ -3,7 +3,7 @@
 // Each is of the exponential family, so that its log density is linear in features of the tracks:
 //   log p(x | c) = weights[c] . features(x) + bias[c] + h(x),
 // where h(x) (the base measure) is the same for every label. The linear heads of a parameter file hold the
-// first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins (docs/learning.md).
+// first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins (docs/users/learning.md).
 #pragma once
 
 #include <optional>

@@ -55,7 +55,7 @@ struct LabelOptions {
   Unlabeled unlabeled = Unlabeled::kShort;
 };
 
-// Shape of the model; what is absent comes from --init or is chosen (docs/training.md). Where durations are
+// Shape of the model; what is absent comes from --init or is chosen (docs/users/training.md). Where durations are
 // chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
 struct ShapeOptions {
   std::optional<int> max_duration;

@@ -4,7 +4,7 @@
 usage: show_hub.py --program SEMICRF --packages FOLDER [--update] [--keep FOLDER]
 
 The files are served from the loopback interface with range requests. The pictures must have the colours of the labels
-and be those in reference/ up to a tolerance; --update rewrites these, --keep keeps the pictures of this run. Skipped
+and be docs/pictures/igv-*.png up to a tolerance; --update rewrites these, --keep keeps the pictures of this run. Skipped
 (exit code 77) where there is no Chromium or the package that has IGV.js cannot be had.
 """
 
@@ -180,9 +180,8 @@ def main():
             print("%s: shows %s" % (name, ", ".join(sorted(wanted))))
             if missing:
                 failures.append("%s: no colour of %s" % (name, ", ".join(missing)))
-            reference = HERE / "reference" / (name + ".png")
+            reference = HERE.parents[1] / "docs" / "pictures" / ("igv-%s.png" % name)
             if arguments.update:
-                reference.parent.mkdir(exist_ok=True)
                 png.write(reference, picture)
             share = changed_share(picture, png.read(reference))
             print("%s: %.2f %% of the pixels differ from the reference, %.1f s" % (name, 100 * share, time.monotonic() - begin))

@@ -94,7 +94,7 @@ def ratio(part, whole):
     return part / whole if whole else None
 
 
-# Evaluation, as docs/evaluation.md defines it.
+# Evaluation, as docs/users/evaluation.md defines it.
 
 def largest_matching(left, right, fits):
     """The size of a largest one to one matching, by augmenting paths."""
@@ -218,7 +218,7 @@ class Evaluation:
         return rand_index([pair for pair in self.pairs if pair[1] is not None])
 
 
-# Predicted probabilities and what came true, as docs/evaluation.md defines it.
+# Predicted probabilities and what came true, as docs/users/evaluation.md defines it.
 
 def reliability(pairs, parts=10, resolution=5e-7):
     """pairs: (p, whether it happened). All members of R and the table."""

@@ -13,7 +13,7 @@ cmake --install "$build" --prefix "$work/usr" --strip >"$work/log"
 cd "$work/usr"
 for file in bin/semicrf share/man/man1/semicrf.1 share/man/man1/semicrf-decode.1 share/bash-completion/completions/semicrf \
             share/zsh/site-functions/_semicrf share/fish/vendor_completions.d/semicrf.fish share/semicrf/params.schema.json \
-            share/doc/semicrf/LICENSE share/doc/semicrf/README.md share/doc/semicrf/docs/formats.md share/doc/semicrf/examples/codon_fwd0.bw; do
+            share/doc/semicrf/LICENSE share/doc/semicrf/README.md share/doc/semicrf/docs/users/formats.md share/doc/semicrf/examples/codon_fwd0.bw; do
   [ -s "$file" ] || { echo "FAIL: no $file"; exit 1; }
 done
 version=$(sed -n 's/^project(semicrf VERSION \([0-9.]*\).*/\1/p' "$source_root/CMakeLists.txt")
@@ -31,8 +31,14 @@ if ! nm -D bin/semicrf | grep -q __asan && grep -rlF -e "$source_root" .; then
   echo "FAIL: these files name the folder of the sources"
   exit 1
 fi
-# The links of the first page lead somewhere, but for those into the sources.
-grep -o '](docs/[^)#]*' share/doc/semicrf/README.md | cut -c3- | while read -r page; do
-  [ -e "share/doc/semicrf/$page" ] || { echo "FAIL: README.md links $page"; exit 1; }
-done
+# The links of the pages lead to files that are installed beside them.
+find share/doc/semicrf -name '*.md' | while read -r page; do
+  grep -o '](\([^)#:]*\)[)#]' "$page" | tr -d '](#)' | while read -r target; do
+    [ -z "$target" ] || [ -e "$(dirname "$page")/$target" ] || echo "FAIL: $page links $target"
+  done
+done >"$work/dead"
+if [ -s "$work/dead" ]; then
+  cat "$work/dead"
+  exit 1
+fi
 echo "1 passed, 0 failed"

@@ -1,4 +1,4 @@
-// The credible intervals of all boundaries of a path (docs/formats.md, "Tables of segments and boundaries").
+// The credible intervals of all boundaries of a path (docs/users/formats.md, "Tables of segments and boundaries").
 #pragma once
 
 #include <cstddef>

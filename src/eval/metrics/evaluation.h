@@ -1,4 +1,4 @@
-// How well a predicted segmentation agrees with a true one. docs/evaluation.md defines every number.
+// How well a predicted segmentation agrees with a true one. docs/users/evaluation.md defines every number.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How often the intervals that a decode gives for its boundaries hold the true ones. docs/evaluation.md
+// How often the intervals that a decode gives for its boundaries hold the true ones. docs/users/evaluation.md
 // defines the numbers.
 #pragma once
 

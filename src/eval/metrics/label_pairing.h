@@ -1,5 +1,5 @@
 // Labels of two segmentations that go by different names: which of them mean the same, and how alike the
-// segmentations are whatever the names. docs/evaluation.md, "Labels of other names".
+// segmentations are whatever the names. docs/users/evaluation.md, "Labels of other names".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Calibration: how well predicted probabilities of yes-or-no events agree with what happened.
-// docs/evaluation.md defines the numbers.
+// docs/users/evaluation.md defines the numbers.
 #pragma once
 
 #include <cstddef>

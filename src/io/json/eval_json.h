@@ -1,4 +1,4 @@
-// The document that eval --json writes: "semicrf-eval" version 1.0 (docs/evaluation.md).
+// The document that eval --json writes: "semicrf-eval" version 1.0 (docs/users/evaluation.md).
 #pragma once
 
 #include <string>

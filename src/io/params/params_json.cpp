@@ -41,7 +41,7 @@ std::string read_bytes(const std::string& path) {
 
 // The minor version: 0 or 1.
 int check_format(const JsonNode& root) {
-  if (!root.is_object()) root.fail_expected("a JSON object", "see docs/formats.md");
+  if (!root.is_object()) root.fail_expected("a JSON object", "see docs/users/formats.md");
   const auto format = root.find("format");
   if (!format) root.fail("key \"format\" is missing", "a parameter file has \"format\": \"semicrf-params\"");
   if (!format->is_string() || format->text() != "semicrf-params") {

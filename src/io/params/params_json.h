@@ -1,4 +1,4 @@
-// Reading parameter files (JSON, format 1; docs/formats.md).
+// Reading parameter files (JSON, format 1; docs/users/formats.md).
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace semicrf {
 
 // The file's text, ending in a newline. Numbers are the shortest that read back as the same double, keys come
-// in the order of docs/formats.md, so equal parameters give equal bytes. Durations are written in the kind
+// in the order of docs/users/formats.md, so equal parameters give equal bytes. Durations are written in the kind
 // they were given in. Throws std::logic_error when `parameters` are not valid (wrong shapes, non-finite
 // numbers).
 std::string write_params_json(const Parameters& parameters);

@@ -1,7 +1,7 @@
 // The duration laws (duration distributions) that parameter files and `semicrf train` know.
 //
 // A new kind is a class in duration_kinds.cpp (or a file of its own) and one entry in its list; then its
-// place in docs/params.schema.json and docs/formats.md.
+// place in docs/params.schema.json and docs/users/formats.md.
 #pragma once
 
 #include <cstddef>

@@ -127,7 +127,7 @@ Section evaluation_section(const std::optional<EvalReport>& evaluation) {
                 units().many +
                 " that it labels. Precision is the share of what was called that is true, recall the share "
                 "of what is true that "
-                "was called, F1 their harmonic mean. docs/evaluation.md defines every number."});
+                "was called, F1 their harmonic mean. docs/users/evaluation.md defines every number."});
   for (const Warning& warning : evaluation->warnings) section.add(Paragraph{warning.message, true});
   section.add(overall_table(*evaluation->evaluation));
   section.add(label_table(*evaluation));

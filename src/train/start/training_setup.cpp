@@ -169,7 +169,7 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   parameters.boundary = head;
 }
 
-// The boundary head and the margin of a model whose shape is chosen (docs/training.md).
+// The boundary head and the margin of a model whose shape is chosen (docs/users/training.md).
 constexpr std::pair<int, int> kChosenWindow{-2, 2};
 constexpr double kChosenMargin = 16;  // log units, for all bins of a segment of mean duration
 

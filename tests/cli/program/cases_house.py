@@ -154,6 +154,44 @@ def test_no_circle_of_includes(box):
         visit(name, [])
 
 
+def anchors(text):
+    """The anchors of a page's headings, as browsers of repositories make them."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+def test_no_link_is_dead(box):
+    """Every link of a page leads to a file; one of the installed pages (README.md, CHANGELOG.md and docs) to a file that is installed,
+    as scripts and other folders of the sources are not."""
+    pages = [path for path in files() if path.suffix == ".md"]
+    dead, count = [], 0
+    for path in pages:
+        for target in re.findall(r"\]\(([^)\s]+)\)", (ROOT / path).read_text()):
+            if re.match("[a-z]+:", target):
+                continue
+            count += 1
+            name, _, anchor = target.partition("#")
+            goal = (ROOT / path.parent / name).resolve() if name else ROOT / path
+            inside = goal.relative_to(ROOT).as_posix() if goal.is_relative_to(ROOT) else "outside"
+            installed = re.fullmatch(r"(README|CHANGELOG|data/README)\.md|docs/.*(?<!\.py)", inside)
+            if not goal.is_file() or (anchor and anchor not in anchors(goal.read_text())):
+                dead.append("%s links %s, which is not there" % (path, target))
+            elif re.match(r"docs/|README|CHANGELOG|data/README", path.as_posix()) and not installed:
+                dead.append("%s links %s, which is not installed with it" % (path, target))
+    check(count > 100, "only %d links found" % count)
+    check(not dead, "\n".join(dead))
+
+
+def test_pages_named_in_texts_are_there(box):
+    """A page that a source, a script or a message names is there."""
+    lost = []
+    for path in files():
+        if path.suffix in SOURCES | {".py", ".sh", ".smk", ".cmake", ".txt", ".md", ".json", ".yaml", ".yml", ".nf"}:
+            for name in re.findall(r"(?<![\w/.-])(docs/[\w/-]+\.(?:md|jsonl?|svg|png|py))\b", (ROOT / path).read_text(errors="replace")):
+                if not (ROOT / name).exists():
+                    lost.append("%s names %s" % (path, name))
+    check(not lost, "\n".join(sorted(set(lost))))
+
+
 def test_performance_page_is_made_of_its_figures(box):
     """docs/performance.md is what tests/bench/performance_page.py makes of docs/performance.jsonl, in at most 200 lines."""
     script = ROOT / "tests" / "bench" / "performance_page.py"

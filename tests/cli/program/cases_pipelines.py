@@ -105,7 +105,7 @@ def test_the_memory_of_a_training(box):
 
 
 def test_the_rules_of_the_readme(box):
-    """What the shell lines of the Snakemake rules of docs/pipelines.md run, with small numbers."""
+    """What the shell lines of the Snakemake rules of docs/users/pipelines.md run, with small numbers."""
     files = tracks(box, 2, 3000, 10)
     edges = list(range(0, 30000, 600)) + [30000]
     box.write("labels.bed", "".join("chrA\t%d\t%d\t%s\n" % (a, b, "xy"[n % 2]) for n, (a, b) in enumerate(zip(edges, edges[1:]))))

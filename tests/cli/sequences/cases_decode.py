@@ -243,7 +243,7 @@ def test_table_of_segments(box):
 
 
 def expected_interval(path, n, starts, probability, label, level):
-    """The interval of the start of segment n, in bins, or None; taken from the definition in docs/formats.md."""
+    """The interval of the start of segment n, in bins, or None; taken from the definition in docs/users/formats.md."""
     (left, at, _), (_, end, _) = path[n - 1], path[n]
     lower = upper = at
     # The sum is never less than the probability, and sooner known.

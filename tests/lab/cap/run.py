@@ -45,7 +45,7 @@ class DataSet:
 
 
 def data_sets(data, small):
-    """The yeast genes, judged on chromosome III as in docs/tutorial.md; ChromHMM's states on chromosome 11."""
+    """The yeast genes, judged on chromosome III as in docs/users/tutorial.md; ChromHMM's states on chromosome 11."""
     yeast = DataSet("yeast", data / "yeast", 3, "codon_*.bw", [], "genes.bed",
                     [("VIII", 0, 30000 if small else 187547)], ("III", 0, 105540), 30,
                     ["--boundary-window=-2,2", "--margin", "0.05"])

@@ -82,8 +82,8 @@ TEST_CASE("the reader refuses every bad document of the corpus at the right plac
   }
 }
 
-TEST_CASE("the example in docs/formats.md and the parameter files in data are valid") {
-  const std::string page = file_text(kRoot / "docs/formats.md");
+TEST_CASE("the example in docs/users/formats.md and the parameter files in data are valid") {
+  const std::string page = file_text(kRoot / "docs/users/formats.md");
   const std::string fence = "```json\n";
   std::size_t examples = 0;
   for (std::size_t begin = page.find(fence); begin != std::string::npos;
@@ -91,7 +91,7 @@ TEST_CASE("the example in docs/formats.md and the parameter files in data are va
     const std::size_t start = begin + fence.size();
     const std::string block = page.substr(start, page.find("```", start) - start);
     if (block.find("semicrf-params") == std::string::npos) continue;
-    CHECK_NOTHROW(semicrf::parse_params_json(block, "docs/formats.md"));
+    CHECK_NOTHROW(semicrf::parse_params_json(block, "docs/users/formats.md"));
     ++examples;
   }
   CHECK(examples > 0);

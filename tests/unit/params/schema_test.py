@@ -1,4 +1,4 @@
-"""Checks docs/params.schema.json against the corpus, the examples in docs/formats.md and the parameter files in data/.
+"""Checks docs/params.schema.json against the corpus, the examples in docs/users/formats.md and the parameter files in data/.
 
 Usage: schema_test.py REPOSITORY_ROOT. Exit status 77 (skipped) where the jsonschema package is not installed.
 """
@@ -51,11 +51,11 @@ def main():
     cases += [(entry["name"], build(corpus, entry), not entry["schema"]) for entry in corpus["bad"]]
     for path in sorted((root / "data").glob("*.params.json")):
         cases.append((path.name, json.loads(path.read_text()), True))
-    blocks = re.findall(r"```json\n(.*?)```", (root / "docs/formats.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```json\n(.*?)```", (root / "docs/users/formats.md").read_text(), re.DOTALL)
     examples = [block for block in map(json.loads, blocks) if block.get("format") == "semicrf-params"]
     if not examples:
-        sys.exit("docs/formats.md has no example of a parameter file")
-    cases += [("docs/formats.md", example, True) for example in examples]
+        sys.exit("docs/users/formats.md has no example of a parameter file")
+    cases += [("docs/users/formats.md", example, True) for example in examples]
 
     failures = 0
     for name, document, expected in cases:
