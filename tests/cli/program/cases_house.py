@@ -12,6 +12,7 @@ ROOT = HERE.parents[1]
 PAGES = ("design.md", "algorithm.md", "cuda.md")
 MOST_SOURCES = 16  # a header and its source are one
 MOST_WORDS = 30  # of the glossary
+MOST_OF_A_CELL = 300  # characters
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 PATH = re.compile(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)*/?")
 
@@ -190,6 +191,18 @@ def test_pages_named_in_texts_are_there(box):
                 if not (ROOT / name).exists():
                     lost.append("%s names %s" % (path, name))
     check(not lost, "\n".join(sorted(set(lost))))
+
+
+def test_no_table_cell_is_long(box):
+    """A cell of a table has at most 300 characters: what needs more is a sentence below the table."""
+    wrong = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            if line.startswith("|"):
+                longest = max(len(cell.strip()) for cell in re.split(r"(?<!\\)\|", line))
+                if longest > MOST_OF_A_CELL:
+                    wrong.append("%s:%d has a cell of %d characters" % (page.relative_to(ROOT), number, longest))
+    check(not wrong, "\n".join(wrong))
 
 
 def test_performance_page_is_made_of_its_figures(box):
