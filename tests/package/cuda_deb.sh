@@ -2,7 +2,7 @@
 # The Debian package with the CUDA engine: what it asks for, lintian, and its program on a machine without a GPU.
 #
 #     SEMICRF_CUDA=ON CUDAARCHS=90-virtual make package
-#     tests/package/cuda_deb.sh build/release/semicrf_0.1.0-1_amd64.deb
+#     tests/package/cuda_deb.sh build/release/semicrf_0.2.0-1_amd64.deb
 #
 # Installs nothing. The last check needs a machine without a GPU and is left out, with a message, on one that has one.
 set -euo pipefail

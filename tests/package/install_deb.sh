@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Debian package on a clean Debian: lintian, installation by apt, seconds from the .deb to the first BED, its autopkgtest.
 #
-#     tests/package/install_deb.sh build/release/semicrf_0.1.0-1_amd64.deb
+#     tests/package/install_deb.sh build/release/semicrf_0.2.0-1_amd64.deb
 #
 # Needs root, debootstrap and lintian, and the mirror of Debian that apt uses here; exits with 77 where they are missing.
 # autopkgtest, where it is installed, runs the tests of tests/package/autopkgtest; else this script does.

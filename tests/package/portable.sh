@@ -2,7 +2,7 @@
 # The archive for other distributions: which versions of glibc and of the C++ library it asks for, and a run on a clean Debian
 # without the libraries of semicrf.
 #
-#     tests/package/portable.sh build/portable/semicrf-0.1.0-linux-x86_64.tar.xz
+#     tests/package/portable.sh build/portable/semicrf-0.2.0-linux-x86_64.tar.xz
 #
 # Needs objdump; the run needs root and debootstrap, and is left out, with a line that says so, where they are missing.
 set -euo pipefail

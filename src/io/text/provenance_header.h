@@ -20,7 +20,7 @@ struct ProvenanceInput {
 };
 
 struct Provenance {
-  std::string version;        // "0.1.0"
+  std::string version;        // "0.2.0"
   std::string command;        // "decode"
   std::string params_path;    // only the last component is printed
   std::string params_sha256;  // of the file's bytes
@@ -30,7 +30,7 @@ struct Provenance {
 };
 
 // Lines such as
-//   #semicrf 0.1.0 decode
+//   #semicrf 0.2.0 decode
 //   #params model.json sha256=...
 //   #input H3K4me3=GM12878.H3K4me3.bw bytes=123456
 //   #option merge-adjacent=yes

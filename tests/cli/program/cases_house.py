@@ -205,6 +205,23 @@ def test_no_table_cell_is_long(box):
     check(not wrong, "\n".join(wrong))
 
 
+def test_one_version(box):
+    """The version of CMakeLists.txt is the newest one of CHANGELOG.md, with its date, and that of contributions and workflows."""
+    version = re.search(r"project\(semicrf VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    check(headings[0] == "[Unreleased]" and re.fullmatch(r"\[%s\] - 20\d\d-\d\d-\d\d" % re.escape(version), headings[1]),
+          "CHANGELOG.md begins with %s; the version is %s" % (", ".join(headings[:2]), version))
+    wrong, count = [], 0
+    for path in files():
+        if path.parts[0] in ("contrib", "workflows") and path.suffix in (".yml", ".yaml", ".nf"):
+            for found in re.findall(r"semicrf ?[:=]+([\d.]+\d)|^  version: \"([\d.]+)\"|set version = \"([\d.]+)\"", (ROOT / path).read_text(), re.M):
+                count += 1
+                if "".join(found) != version:
+                    wrong.append("%s has version %s" % (path, "".join(found)))
+    check(count > 15, "only %d versions found" % count)
+    check(not wrong, "\n".join(wrong))
+
+
 def test_performance_page_is_made_of_its_figures(box):
     """docs/performance.md is what tests/bench/performance_page.py makes of docs/performance.jsonl, in at most 200 lines."""
     script = ROOT / "tests" / "bench" / "performance_page.py"

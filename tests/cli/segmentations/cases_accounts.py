@@ -28,7 +28,7 @@ def random_steps(rng, labels, sizes):
             for label, p in values.items():
                 lines[label].append("%s\t%d\t%d\t%.6f\n" % (name, begin, end, p))
             begin = end
-    return at, {label: "#semicrf 0.1.0 posterior\n#option bin-size=1\n" + "".join(part) for label, part in lines.items()}
+    return at, {label: "#semicrf 0.2.0 posterior\n#option bin-size=1\n" + "".join(part) for label, part in lines.items()}
 
 
 def write_posteriors(box, prefix, files):

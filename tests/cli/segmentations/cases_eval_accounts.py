@@ -257,7 +257,7 @@ def test_calibration(box):
                     continue
                 boundary[c, base] = rng.choice([0.0, 1.0, round(rng.random(), 6), round(rng.random() ** 8, 6)])
                 lines.append("%s\t%d\t%d\t%.6f\n" % (c, base, base + 1, boundary[c, base]))
-        head = "#semicrf 0.1.0 posterior\n#option bin-size=1\n"
+        head = "#semicrf 0.2.0 posterior\n#option bin-size=1\n"
         box.write("b.bedgraph", head + "".join(lines))
         counted = [place for place in evaluated if place in boundary and place not in firsts and (place[0], place[1] - 1) in boundary]
         at, files = random_steps(rng, labels, sizes)

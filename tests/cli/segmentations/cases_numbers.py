@@ -22,7 +22,7 @@ def rows(text):
 def write_posteriors(box, prefix, steps):
     """steps: [(begin, end, {label: P})] of chromosome c."""
     for label in sorted({label for _, _, values in steps for label in values}):
-        box.write("%s.%s.bedgraph" % (prefix, label), "#semicrf 0.1.0 posterior\n#option bin-size=1\n" + "".join(
+        box.write("%s.%s.bedgraph" % (prefix, label), "#semicrf 0.2.0 posterior\n#option bin-size=1\n" + "".join(
             "c\t%d\t%d\t%.6f\n" % (begin, end, values[label]) for begin, end, values in steps if label in values))
 
 
@@ -110,7 +110,7 @@ def test_labels_that_no_segment_has(box):
 def test_scores_of_zero(box):
     """Column 5: 0 is a value where posteriors were computed, and none where nobody filled the column."""
     rng = random.Random(SEED + 2)
-    head = "#semicrf 0.1.0 decode\n#option score=%s\n"
+    head = "#semicrf 0.2.0 decode\n#option score=%s\n"
     for _ in range(4):
         lines, at = [], 0
         for _ in range(40):

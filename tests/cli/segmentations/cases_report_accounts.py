@@ -53,7 +53,7 @@ class World:
                       for c, part in random_segments(rng, LABELS[:3], self.bins, longest=12, gaps=0.1).items()}
         box.write("t.bed", bed(self.truth))
         self.posterior = {c: [rng.choice([0.0, 1.0, round(rng.random(), 6), round(rng.random() ** 6, 6)]) for _ in range(n)] for c, n in self.bins.items()}
-        head = "#semicrf 0.1.0 posterior\n#option bin-size=%d\n" % BIN
+        head = "#semicrf 0.2.0 posterior\n#option bin-size=%d\n" % BIN
         line = lambda c, i, p: "%s\t%d\t%d\t%.6f\n" % (c, BIN * i, BIN * i + BIN, p)
         box.write("b.bedgraph", head + "".join(line(c, i, p) for c, part in self.posterior.items() for i, p in enumerate(part)))
         self.labels = {}

@@ -4,8 +4,8 @@ process SEMICRF_TRAIN {
 
     conda "${moduleDir}/environment.yml"
     container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
-        ? 'https://depot.galaxyproject.org/singularity/semicrf:0.1.0--h077b44d_0'
-        : 'quay.io/biocontainers/semicrf:0.1.0--h077b44d_0'}"
+        ? 'https://depot.galaxyproject.org/singularity/semicrf:0.2.0--h077b44d_0'
+        : 'quay.io/biocontainers/semicrf:0.2.0--h077b44d_0'}"
 
     input:
     tuple val(meta), path(tracks), path(labels), path(init)
