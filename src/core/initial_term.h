@@ -11,7 +11,7 @@ namespace semicrf {
 // The sum over c' of exp(transition[c'][to]), relative to its largest term.
 struct TransitionsInto {
   double largest = kNegativeInfinity;  // transition; -inf: there are none, and the sum is 0
-  double sum = 0;                      // of exp(transition - largest)
+  double sum = 0;                      // sum of exp(transition - largest)
 
   double log() const { return largest == kNegativeInfinity ? largest : largest + std::log(sum); }
 };

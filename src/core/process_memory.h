@@ -8,7 +8,7 @@ namespace semicrf {
 // Bytes in memory now; 0 where the system does not tell.
 struct ResidentBytes {
   std::int64_t own = 0;     // heap and stacks
-  std::int64_t mapped = 0;  // of files: the program itself, and inputs
+  std::int64_t mapped = 0;  // bytes of mapped files: the program itself, and inputs
   std::int64_t all() const { return own + mapped; }
 };
 ResidentBytes resident_bytes();

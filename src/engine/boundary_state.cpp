@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-// Of labels' messages or tails: whether that of label c is nothing beside its twin's.
+// Whether the message, or tail, of label c is nothing beside its twin's.
 bool is_nothing(const std::vector<double>& of_labels, std::size_t c, std::span<const int> twins,
                 double below) {
   return of_labels[c] <= of_labels[wide(twins[c])] - below;

@@ -29,11 +29,11 @@ struct BoundaryState {
   std::vector<double> ring;     // (K, C)
   std::vector<double> message;  // (C)
   std::vector<double> tail;     // (C), empty when the model has no tail
-  // Of engines that repair all runs which did not agree together, round by round: what stood here after the
+  // Engines that repair all runs which did not agree together, round by round, keep what stood here after the
   // earlier rounds, oldest first. What comes behind the boundary was computed from these, so that a window
   // that begins here goes through the same rounds.
   std::vector<BoundaryState> earlier;
-  int replaced = 0;  // of an earlier state: the first round after which it no longer stood here
+  int replaced = 0;  // first round of repairs after which an earlier state no longer stood here
 };
 
 // Share of the tolerance that a state which was repaired must agree within. Each of many runs that are

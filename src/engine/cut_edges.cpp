@@ -107,7 +107,8 @@ double CutEdgeSums::log_partition(const BoundaryState& at_end) const {
   return sum == kNegativeInfinity ? sum : at_end.whole + (at_end.offset + sum);
 }
 
-// Of every duration j the sum over the first j - 1 rows, at most `reach`: the rest of j lies beyond the cut.
+// Adds to every duration j the sum over the first j - 1 rows, at most `reach`: the rest of j lies beyond the
+// cut.
 void CutEdgeSums::add_durations(const BoundaryState& state, std::int64_t reach, double scale, int label,
                                 ExpectedCounts& counts) const {
   const auto labels = wide(model_.num_labels), c = wide(label);
@@ -152,8 +153,8 @@ void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) con
   }
 }
 
-// Of segments longer than K that cross a cut, but for the factor of what lies beyond it: those that are
-// longer at the edge already, or only beyond it.
+// The sum over segments longer than K that cross a cut, but for the factor of what lies beyond it: those that
+// are longer at the edge already, or only beyond it.
 double CutEdgeSums::longer(const BoundaryState& state, int label, double scale) const {
   const double last = model_.duration_score(model_.max_duration, label);
   double sum = std::exp(state.tail[wide(label)] + scale);

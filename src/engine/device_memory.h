@@ -14,8 +14,8 @@ namespace semicrf {
 // A window of a sequence as memory planning sees it.
 struct WindowShape {
   std::int64_t length = 0;      // T of the sequence
-  std::int64_t positions = 0;   // of the window
-  std::int64_t read = 0;        // of the window with its halos
+  std::int64_t positions = 0;   // positions of the window
+  std::int64_t read = 0;        // positions of the window with its halos
   std::size_t score_bytes = 0;  // per position, all arrays
 };
 
@@ -27,7 +27,8 @@ class ScorePrefetch {
   // Whether all scores of positions [0, end) are known to be finite or -inf, or the features that make them
   // to be finite. Waits for them.
   virtual bool sound(std::int64_t end) = 0;
-  // Of all emissions, or of all features; nothing when some are not sound, or not there. Waits for them.
+  // Sums of all emissions, or of all features, by blocks; nothing when some are not sound, or not there.
+  // Waits for them.
   virtual std::optional<BlockSums> block_sums(double mask) = 0;
 };
 

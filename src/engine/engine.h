@@ -146,7 +146,7 @@ struct EngineInfo {
   std::string description;  // for logs: instruction set, precision, threads
   ChainModel model;
   Precision precision = Precision::kDouble;
-  ChunkGrid grid;         // of chunks of the usual length; see Engine::grid()
+  ChunkGrid grid;         // grid of chunks of the usual length; see Engine::grid()
   bool projects = false;  // whether windows may come with features in place of scores, except for forward()
                           // and best_forward()
   bool best_messages = false;  // whether best_forward() may be called
@@ -213,8 +213,8 @@ class Engine {
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
 
-  // The same in the max semiring: every sum of ForwardArrays is a maximum, and everything that is possible is
-  // there. Of engines with `best_messages`.
+  // A forward pass in the max semiring: every sum of ForwardArrays is a maximum, and everything that is
+  // possible is there. Of engines with `best_messages`.
   virtual ForwardWindow best_forward(const ScoreWindow& /*scores*/, PositionRange /*range*/,
                                      const BoundaryState* /*left*/, const ForwardArrays& /*out*/) {
     throw std::logic_error("this engine keeps no messages of best paths");

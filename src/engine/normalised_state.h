@@ -5,7 +5,7 @@
 
 namespace semicrf {
 
-// The same state with its largest entry moved into the offset, so that the largest entry is 0; unchanged
+// The state with its largest entry moved into the offset, so that the largest entry is 0; unchanged
 // where all are -inf.
 BoundaryState normalised(BoundaryState state);
 

@@ -20,7 +20,7 @@ class RepeatedWarnings {
 
  private:
   struct Group {
-    std::string message;              // of the first
+    std::string message;              // text of the first warning
     std::vector<std::string> places;  // the first ones
     std::size_t count = 0;
   };

@@ -23,8 +23,8 @@ struct AlignedModels {
 // moves with what is subtracted, and with it all scores.)
 AlignedModels align_models(const Parameters& first, const Parameters& second);
 
-// The same distribution with a longest duration of K, at least that of the model: longer ones that it allows,
-// by its tails, become rows of the table.
+// The distribution of `model` with a longest duration of K, at least that of the model: longer ones that it
+// allows, by its tails, become rows of the table.
 ChainModel with_durations(const ChainModel& model, int max_duration);
 
 }  // namespace semicrf

@@ -53,7 +53,7 @@ class RunMaker {
     const LabelRecord* winning_record = nullptr;
     for (const Share& share : shares_) {
       covered += share.bases;
-      std::int64_t bases = 0;  // of this share's label
+      std::int64_t bases = 0;  // bases that have this share's label
       const LabelRecord* first = share.record;
       const Share* most = &share;
       for (const Share& other : shares_) {
@@ -87,9 +87,9 @@ class RunMaker {
 
   BinGrid grid_;
   std::int64_t bin_ = -1;
-  std::vector<Share> shares_;  // of the open bin
+  std::vector<Share> shares_;  // shares of the open bin
   std::vector<LabelledRun> runs_;
-  const LabelRecord* last_ = nullptr;  // of the last run
+  const LabelRecord* last_ = nullptr;  // label of the last run
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace semicrf {
 // What training recorded of the model that it made.
 struct TrainingFacts {
   struct Label {
-    std::optional<SeenDurations> training, decoded;  // of the labels; of the best segmentation of their data
+    // Durations of the training labels, and of the best segmentation of their data.
+    std::optional<SeenDurations> training, decoded;
   };
   std::vector<Label> durations;  // (C)
   std::optional<double> scale;   // the factor of all scores after the fit, in (0, 1e6)

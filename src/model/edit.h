@@ -29,7 +29,7 @@ void drop_track_prefix(Parameters& parameters, const std::string& prefix);
 // parameter of a kind: the mean duration in bins.
 struct DurationLaw {
   const DurationKind* kind = nullptr;
-  std::vector<double> values;  // of the kind's parameters
+  std::vector<double> values;  // values of the kind's parameters
 };
 // UsageError that says what is wrong.
 DurationLaw parse_duration_law(const std::string& text);

@@ -72,7 +72,7 @@ std::vector<std::size_t> parse_label_order(const Parameters& parameters, const s
   std::vector<std::size_t> order;
   std::vector<bool> taken(names.size());
   for (std::size_t at = 0; at <= text.size();) {
-    std::optional<std::size_t> label;  // of the longest name that stands here
+    std::optional<std::size_t> label;  // label with the longest name that stands here
     std::size_t end = at;
     for (std::size_t comma = text.find(',', at);; comma = text.find(',', comma + 1)) {
       const std::size_t stop = std::min(comma, text.size());

@@ -18,7 +18,7 @@ std::size_t count_inputs(const Parameters& parameters) {
   return static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
 }
 
-// Of each input track the column of its square; nothing unless all have one.
+// The column of the square of each input track; nothing unless all have one.
 std::optional<std::vector<std::size_t>> squares_of(const std::vector<Track>& tracks, std::size_t inputs) {
   std::vector<std::string> squared;
   squared.reserve(tracks.size());
@@ -65,7 +65,7 @@ std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t column
 
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
-// Of 0/1 tracks and of counts, by their weights w: log(1-p), -rate, r log(1-p).
+// The constant of a 0/1 track or a track of counts, from its weight w: log(1-p), -rate, r log(1-p).
 std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs,
                                const RecordedEmissions& recorded) {
   const double scale = recorded.scale;

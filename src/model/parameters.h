@@ -43,7 +43,7 @@ struct Track {
   double center = 0;
   double scale = 1;  // > 0
   MissingPolicy missing = MissingPolicy::kZero;
-  double threshold = 0;  // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
+  double threshold = 0;  // for kBinarize: g(raw) is 1 where raw >= threshold, else 0
   std::string square_of = {};
   std::string absence_of = {};
 

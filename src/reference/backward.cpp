@@ -63,7 +63,7 @@ class BackwardPass {
 
   // beta_t(c') = LSE_c( Ps[t,c] + LSE_k( T_k[c',c] + B[k,c] + content + Pe[t+k-1,c] + beta_{t+k}(c) ) )
   void beta_by_duration(std::int64_t t, double level, double& top) {
-    std::vector<std::vector<double>> after(labels_);  // of label c, element k-1
+    std::vector<std::vector<double>> after(labels_);  // [c][k-1]: a segment of k positions and all after it
     for (int c = 0; c < model_.num_labels; ++c)
       for_each_duration(model_, scores_, out_, t, c, level, [&](std::int64_t, double score) {
         after[static_cast<std::size_t>(c)].push_back(score + scores_.start(t, c));

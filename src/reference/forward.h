@@ -37,7 +37,7 @@ ForwardMessages forward(const ReferenceModel& model, const ReferenceScores& scor
 double sum_of_sources(const ReferenceModel& model, const ReferenceScores& scores,
                       const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration);
 
-// The same, from gamma where it does not depend on the duration.
+// The sum of sources, from gamma where it does not depend on the duration.
 inline double start_message(const ReferenceModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration) {
   if (model.by_duration()) return sum_of_sources(model, scores, messages, s, c, duration);
@@ -65,8 +65,8 @@ void for_each_content(const ReferenceScores& scores, const ForwardMessages& mess
   }
 }
 
-// The same with visit(k, open): the segment of k positions that ends at t, all before it and its start score
-// included.
+// Calls visit(k, open) for the same k: the segment of k positions that ends at t, all before it and its start
+// score included.
 template <class Visit>
 void for_each_open_segment(const ReferenceModel& model, const ReferenceScores& scores,
                            const ForwardMessages& messages, std::int64_t t, int c, std::int64_t longest,

@@ -18,8 +18,8 @@ namespace semicrf {
 
 std::unique_ptr<Engine> make_reference_engine(ChainModel model);
 
-// The same with transitions that depend on the duration of the segment that they lead to: (K, C, C)
-// [k-1][from][to] in natural logarithms (-inf forbids), in place of model.transition; segments in the tail
+// The reference engine with transitions that depend on the duration of the segment that they lead to: (K, C,
+// C) [k-1][from][to] in natural logarithms (-inf forbids), in place of model.transition; segments in the tail
 // have row K. Time O(T K C^2). Expected counts of transitions are (K, C, C), too. forward() has no start
 // messages (std::logic_error), and states no open segments: both depend on how long a segment will be.
 // std::logic_error for another number of entries.

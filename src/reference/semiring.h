@@ -16,7 +16,8 @@ enum class Semiring {
   kMax,
 };
 
-// Of term(0) .. term(count-1), each computed up to twice. -inf for no terms, or when all are -inf.
+// The sum, or maximum, of term(0) .. term(count-1), each computed up to twice. -inf for no terms, or when all
+// are -inf.
 template <class Term>
 double combine(std::size_t count, Term term, Semiring semiring) {
   double best = kNegativeInfinity;

@@ -43,7 +43,7 @@ DurationSummary summarize_durations(const ChainModel& chain, int label);
 struct SeenDurations {
   std::int64_t segments = 0;
   double mean = 0;                             // 0 where there are no segments, and so are the others
-  std::int64_t low = 0, median = 0, high = 0;  // of the sorted durations, those at 5, 50 and 95 %
+  std::int64_t low = 0, median = 0, high = 0;  // quantiles of the durations: 5, 50 and 95 %
 };
 SeenDurations seen_durations(std::vector<std::int64_t> durations);
 

@@ -7,8 +7,8 @@
 namespace semicrf {
 namespace {
 
-constexpr double kSpread = 0.2;        // of a duration, on both sides
-constexpr double kLeastChance = 1e-9;  // of staying, and of leaving
+constexpr double kSpread = 0.2;        // a duration is spread by this share on both sides
+constexpr double kLeastChance = 1e-9;  // least probability of staying, and of leaving
 constexpr double kSegmentsBeside = 1;  // spread over all durations
 
 // Adds 1 to `counts` (index d - 1), over the durations from 1 to counts.size() within a fifth of `seen`.

@@ -10,8 +10,8 @@
 namespace semicrf {
 namespace {
 
-constexpr double kSumTolerance = 1e-3;    // of probabilities
-constexpr double kScoreTolerance = 1e-6;  // of their logarithms
+constexpr double kSumTolerance = 1e-3;    // for sums of probabilities
+constexpr double kScoreTolerance = 1e-6;  // for logarithms of probabilities
 
 // As ChromHMM names the segments of a state.
 std::string state_name(char order, std::size_t state) {

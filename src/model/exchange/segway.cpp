@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr double kLeastLeaving = 1e-9;  // of a label with a shortest duration, after each bin
+constexpr double kLeastLeaving = 1e-9;  // probability that a label with a shortest duration ends after a bin
 
 double log_or_never(double p) { return p > 0 ? std::log(p) : kNegativeInfinity; }
 

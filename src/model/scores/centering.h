@@ -34,7 +34,7 @@ class SequenceMean {
   void add(const float* rows, std::int64_t begin, std::int64_t end);
   void add(const double* rows, std::int64_t begin, std::int64_t end);
 
-  // The same of all `rows` positions of the sequence, added up by somebody else with kMaskScore as the mask.
+  // All `rows` positions of the sequence, whose sums were made elsewhere with kMaskScore as the mask.
   void add(const BlockSums& blocks, std::int64_t rows);
 
   std::int64_t rows() const { return rows_; }

@@ -73,7 +73,7 @@ class CentredScores {
     if (t == window_->length - 1 && model_->cut.right) return 0;
     return boundary(window_->features.finish, window_->end_scores, t, c);
   }
-  // The same with pi_start at the first position, and with pi_end at the last.
+  // Start and end scores with pi_start at the first position, and with pi_end at the last.
   double start(std::int64_t t, int c) const {
     const bool first = t == 0 && !model_->start_scores.empty();
     return start_score(t, c) + (first ? model_->start_scores[static_cast<std::size_t>(c)] : 0);

@@ -94,7 +94,7 @@ double EdgeRoles::whole_piece(std::int64_t length, int label) const {
   if (!cut_.left || !cut_.right || seen == kNegativeInfinity) return 0;
   const std::int64_t longest = base_.max_duration;
   const double beyond =
-      std::log1p(tail_odds(label));  // of the sum of survival(k) over k >= K, by survival(K)
+      std::log1p(tail_odds(label));  // log of the sum of survival(k) over k >= K, relative to survival(K)
   if (length > longest) return beyond;
   double sum = survival(longest, label) + beyond;
   for (std::int64_t k = longest - 1; k >= length; --k) sum = log_add(sum, survival(k, label));

@@ -30,7 +30,7 @@ class EdgeRoles {
   CutEdges cut() const { return cut_; }
   int count() const { return count_; }
   int label_of(int with_role) const { return with_role / count_; }
-  // Of a segment of the base's label in a piece of that length.
+  // The label with role of a segment of the base's label in a piece of that length.
   int with_role(const Segment& segment, std::int64_t length) const;
   int role_of_last() const { return count_ - 1; }  // where the right edge is cut
 

@@ -18,8 +18,8 @@ template <class Feature, class Score>
 struct ProjectionJob {
   const Feature* x;
   std::size_t stride, count, n, labels;
-  const double* bias;     // of the first group of labels
-  const double* weights;  // of the first group, for the first of the inputs
+  const double* bias;     // biases of the first group of labels
+  const double* weights;  // weights of the first group, for the first of the inputs
   std::size_t group_stride;
   Score* out;  // (n, labels)
 };
