@@ -16,9 +16,9 @@ namespace semicrf {
 struct NpzMember {
   std::string name;  // without ".npy"; unique, not empty, no control characters
   bool deflated = false;
-  std::uint64_t data_offset = 0;  // of the member's (compressed) bytes in the archive
+  std::uint64_t data_offset = 0;  // place of the member's (compressed) bytes in the archive
   std::uint64_t stored_bytes = 0;
-  std::uint64_t array_bytes = 0;  // of the .npy file inside
+  std::uint64_t array_bytes = 0;  // bytes of the .npy file inside
   std::uint32_t crc32 = 0;
 };
 
@@ -36,7 +36,7 @@ class NpzFile {
   // The array of members()[index]. A stored member is used in place; a deflated one is unpacked to memory
   // that lives as long as the array (MemoryError when it would take more than `memory_limit` bytes).
   NpyArray load(std::size_t index, std::uint64_t memory_limit = kDefaultMemoryLimit) const;
-  // The same; nothing where the member holds no numbers (NotNumbers).
+  // As load(), but nothing where the member holds no numbers (NotNumbers).
   std::optional<NpyArray> load_numbers(std::size_t index) const;
 
  private:

@@ -10,9 +10,10 @@
 namespace semicrf {
 namespace {
 
-constexpr int kCompression = 6;  // of libdeflate: as small as zlib's
+constexpr int kCompression = 6;  // level of libdeflate: as small as zlib's
 constexpr std::size_t kSpooled = std::size_t{1} << 18, kSmallSpooled = std::size_t{1} << 14;  // in memory
-constexpr std::size_t kGathered = std::size_t{1} << 14, kFewGathered = std::size_t{1} << 11;  // of a level
+// bytes gathered of a level
+constexpr std::size_t kGathered = std::size_t{1} << 14, kFewGathered = std::size_t{1} << 11;
 constexpr std::uint64_t kHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
 
 std::int64_t longest_of(const ListedChromosomes& chromosomes, const BbiKind& kind) {

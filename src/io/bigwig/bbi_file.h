@@ -66,7 +66,7 @@ class BbiFile {
   // many scaffolds would else take more memory than for the index.
   struct Blocks {
     BbiBlocks blocks;
-    std::vector<std::size_t> blobs;   // of the spool
+    std::vector<std::size_t> blobs;   // blobs of the spool
     std::vector<std::byte> gathered;  // behind them
     std::uint64_t bytes = 0;
   };

@@ -34,7 +34,7 @@ class BbiZoom {
   std::size_t levels() const { return levels_.size(); }
   std::int64_t reduction(std::size_t level) const { return levels_[level].reduction; }
   std::uint32_t records(std::size_t level) const { return levels_[level].written; }
-  // Of all that was added.
+  // The summary of all that was added.
   const BigWigSummary& summary() const { return summary_; }
 
  private:
@@ -46,8 +46,8 @@ class BbiZoom {
     std::int64_t reduction = 0;  // bases of a record
     Record open;                 // covered 0: none
     std::string block;           // finished records that were not emitted
-    std::size_t waiting = 0;     // of them
-    BbiRange range;              // of them
+    std::size_t waiting = 0;     // number of these records
+    BbiRange range;              // range of these records
     std::uint32_t written = 0;
   };
 

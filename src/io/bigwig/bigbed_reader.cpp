@@ -83,7 +83,7 @@ struct BigBedFile::State {
   std::size_t chrom = 0, run = 0;
   std::uint64_t place = 0, before = 0;  // the block's place in its run, and blocks of the runs before it
   BigWigBlock block;
-  std::span<const std::uint8_t> bytes;  // of the block
+  std::span<const std::uint8_t> bytes;  // bytes of the block
   std::size_t at = 0;                   // in them
 };
 

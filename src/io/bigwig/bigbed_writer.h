@@ -16,7 +16,7 @@ namespace semicrf {
 
 // A column as autoSql describes it.
 struct BigBedColumn {
-  std::string type, name, comment;  // of letters, digits and _; the comment without a double quote
+  std::string type, name, comment;  // letters, digits and _; the comment without a double quote
 };
 
 // The description of a table, as a bigBed file holds it.
@@ -43,11 +43,11 @@ class BigBedWriter {
 
   BbiFile file_;
   std::size_t chrom_ = 0;
-  std::int64_t end_ = 0;         // of the last interval
+  std::int64_t end_ = 0;         // end of the last interval
   std::uint64_t intervals_ = 0;  // in all
   std::string block_;
   std::size_t waiting_ = 0;  // in block_
-  std::int64_t begin_ = 0;   // of the first of them
+  std::int64_t begin_ = 0;   // begin of the first interval that waits
 };
 
 }  // namespace semicrf

@@ -43,7 +43,7 @@ class BigWigWriter {
   BbiFile file_;
   std::uint32_t bin_;
   std::size_t chrom_ = 0;
-  std::int64_t end_ = 0;  // of the last value
+  std::int64_t end_ = 0;  // end of the last value
   std::vector<Item> items_;
   std::string block_;
 };

@@ -142,7 +142,7 @@ class BinSweep {
   std::uint64_t own_begin_;  // bins [own_begin_, own_end_) lie wholly in the block's range
   std::uint64_t own_end_;
   std::uint64_t bin_ = 0;
-  std::uint64_t bin_end_ = 0;  // of bin_; 0 before the first interval
+  std::uint64_t bin_end_ = 0;  // end of bin_; 0 before the first interval
   double sum_ = 0;
   std::uint32_t covered_ = 0;
   BlockEdges edges_;
@@ -173,7 +173,7 @@ bool store_whole_bins(const BlockContext& context, const BigWigSection& section,
   const std::uint64_t end = section.begin + section.count * span;
   if (section.begin < context.block.begin || end > context.block.end) return false;
   if (!all_finite<kSwap>(section.items, section.count)) return false;
-  const std::uint64_t bins = span / size;  // of one interval
+  const std::uint64_t bins = span / size;  // bins of one interval
   const std::uint64_t section_bin = section.begin / size;
   const std::uint64_t first = std::max(section_bin, window.first_bin);
   const std::uint64_t last = std::min(section_bin + section.count * bins, window.first_bin + sink.bins());

@@ -14,7 +14,7 @@ namespace semicrf {
 
 // A state as it is kept until it is written or replaced.
 struct CheckpointState {
-  std::function<std::string()> text;  // of the checkpoint; called by any thread
+  std::function<std::string()> text;  // the text of the checkpoint; called by any thread
   std::string name;                   // "the state after iteration 12"
 };
 
@@ -36,8 +36,9 @@ bool is_resumed(const CheckpointOptions& options, const std::string& work,
 
 class CheckpointFile {
  public:
-  // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has
-  // made a checkpoint, or why one could not be made; it is called by any thread.
+  // The checkpoint at `path`; where that is empty, nothing is written. `first`: where the fit begins. `say`
+  // gets a line when a signal has made a checkpoint, or why one could not be made; it is called by any
+  // thread.
   CheckpointFile(std::string path, CheckpointState first, std::function<void(const std::string&)> say);
 
   // Takes the state; with `write`, the file has it afterwards: whole, under its own name. A file that cannot
@@ -54,7 +55,7 @@ class CheckpointFile {
 
   std::string path_;
   std::function<void(const std::string&)> say_;
-  std::mutex mutex_;  // of what follows, and of the file
+  std::mutex mutex_;  // guards what follows, and the file
   CheckpointState latest_;
   std::optional<WriteError> failure_;
   std::unique_ptr<SignalWatch> watch_;  // last: its thread uses the others

@@ -27,7 +27,7 @@ std::string pointer_step(std::string_view key);
 
 // At most 60 bytes of `text` (and "..."), cut between characters; for quoting what a file contains.
 std::string abbreviated(std::string_view text);
-// The same between double quotes.
+// abbreviated(text) between double quotes.
 std::string in_quotes(std::string_view text);
 
 }  // namespace semicrf

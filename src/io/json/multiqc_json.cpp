@@ -119,7 +119,7 @@ std::string in_key(const std::string& name) {
   return key;
 }
 
-// Of all segments, those of exactly K bins, where labels have no tail.
+// The share of all segments that have exactly K bins, where labels have no tail.
 std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels) {
   double at_cap = 0;
   std::int64_t segments = 0;

@@ -42,12 +42,12 @@ std::string multiqc_path(const MultiqcTarget& target, const std::string& kind);
 
 // What a segmentation is.
 struct MultiqcSegments {
-  std::vector<Label> labels;                // of the model, in its order
+  std::vector<Label> labels;                // labels of the model, in its order
   std::vector<DecodedLabelStats> decoded;   // (C)
-  std::optional<LengthStats> lengths;       // of all segments, bases; absent without segments
+  std::optional<LengthStats> lengths;       // lengths of all segments, bases; absent without segments
   std::optional<double> position_entropy;   // nats, mean over positions; absent: not computed
   std::optional<double> expected_segments;  // under P(y|x); absent: not computed
-  std::optional<double> missing_share;      // of the values that the tracks should have
+  std::optional<double> missing_share;      // share of the values that the tracks should have
 };
 // The kinds of documents of a segmentation, for names that are needed before there are numbers.
 const std::vector<std::string>& multiqc_segment_kinds();

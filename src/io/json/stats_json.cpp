@@ -70,7 +70,7 @@ OrderedJson pieces_json(const std::vector<PieceStats>& pieces) {
   return list;
 }
 
-// Of the sequence: sums of file r over the pieces that have an r-th segmentation.
+// Numbers of the sequence: sums of file r over the pieces that have an r-th segmentation.
 void put_ranks(OrderedJson& object, const std::vector<RankStats>& pieces) {
   std::vector<double> score, log_probability;
   OrderedJson list = OrderedJson::array();

@@ -44,7 +44,7 @@ struct LengthStats {
 struct DecodedLabelStats {
   std::string name;
   std::int64_t segments = 0, bases = 0;
-  double share = 0;                   // of the bases of all segments
+  double share = 0;                   // share of the bases of all segments
   std::optional<LengthStats> length;  // absent without segments
   // Shares of the segments: of K bins where the label has no tail, of more where it has one.
   std::optional<double> at_cap, in_tail;
@@ -66,13 +66,13 @@ struct PieceStats {
 // The best segmentations of a piece, the best first.
 struct RankStats {
   std::int64_t start = 0, end = 0;      // bases, counted from 0
-  std::vector<double> score;            // of each
+  std::vector<double> score;            // score of each segmentation
   std::vector<double> log_probability;  // ln P(y|x)
 };
 
 // What the engine did for a sequence, in every pass and direction.
 struct SweepStats {
-  std::int64_t blocks = 0;  // of 16 positions
+  std::int64_t blocks = 0;  // blocks of 16 positions
   std::int64_t fallbacks = 0;
   std::int64_t repaired_chunks = 0;
 };
@@ -84,19 +84,19 @@ struct SequenceStats {
   std::int64_t covered = 0;  // bins in pieces
   std::int64_t missing = 0;  // bins left out because a track has no value
   std::int64_t pieces = 0;
-  std::optional<std::vector<MissingStats>> missing_values;  // of the tracks that lack some
+  std::optional<std::vector<MissingStats>> missing_values;  // tracks that lack some values
   std::optional<std::vector<double>> baseline;              // nu, (C)
   std::optional<std::int64_t> segments;
   // Summed over pieces; NaN: no segmentation exists, written as null.
   std::optional<double> log_partition, viterbi_score;
   std::optional<double> expected_segments;                                   // under P(y|x)
   std::optional<double> segmentation_entropy;                                // nats
-  std::optional<double> expected_correct_bins, expected_correct_boundaries;  // of a path by posteriors
+  std::optional<double> expected_correct_bins, expected_correct_boundaries;  // for a path by posteriors
   std::optional<double> log_constraint_probability;                          // nats, summed over pieces
   std::optional<std::vector<LabelStats>> labels;
   std::optional<std::vector<DecodedLabelStats>> decoded_labels;
   std::optional<std::vector<PieceStats>> each_piece;
-  std::optional<std::vector<RankStats>> best;         // of each piece
+  std::optional<std::vector<RankStats>> best;         // the best segmentations of each piece
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats
@@ -104,7 +104,7 @@ struct SequenceStats {
   std::optional<SweepStats> sweeps;
 };
 
-// Of a model that was learned without labels.
+// Statistics of a model that was learned without labels.
 struct LearnStats {
   std::vector<double> log_likelihood;  // nats: of the start, and after each iteration
   double aic = 0, bic = 0;
@@ -120,8 +120,8 @@ struct Stats {
   std::vector<MissingTrackStats> missing_tracks;
   std::optional<double> log_constraint_probability;  // nats, of all sequences
   std::optional<LearnStats> learning;
-  std::optional<std::vector<DecodedLabelStats>> decoded_labels;  // of all sequences
-  std::optional<LengthStats> decoded_lengths;                    // of all their segments
+  std::optional<std::vector<DecodedLabelStats>> decoded_labels;  // labels in all sequences
+  std::optional<LengthStats> decoded_lengths;                    // lengths of all their segments
   std::vector<SequenceStats> sequences;
 };
 
@@ -129,7 +129,7 @@ struct Stats {
 // digits); NaN and infinities become null.
 std::string stats_text(const Stats& stats);
 
-// The same in parts, for sequences that are not in memory at the same time: what stands before the first
+// The document in parts, for sequences that are not in memory at the same time: what stands before the first
 // entry, the entries, and what stands behind the last one. `stats.sequences` does not count.
 struct StatsFrame {
   std::string before, behind;

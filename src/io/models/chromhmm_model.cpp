@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMostStates = 1000, kMostMarks = 10000;
 constexpr double kRowTolerance = 1e-3;
-constexpr const char* kProgram = "ChromHMM";  // of records
+constexpr const char* kProgram = "ChromHMM";  // program named in records
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {

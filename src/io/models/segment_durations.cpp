@@ -18,7 +18,7 @@ void check_begin(const SegmentationFile& found, const SegmentedChromosome& chrom
                     "give the bin size of the segmentation with -b"});
 }
 
-// Of each label of the segmentation, its place among those of the model.
+// The place of each label of the segmentation among the labels of the model.
 std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vector<Label>& labels) {
   std::vector<std::size_t> places;
   for (std::size_t c = 0; c < found.labels.size(); ++c) {

@@ -20,7 +20,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kMostEntries = 10'000'000;  // of a table
+constexpr std::size_t kMostEntries = 10'000'000;  // most entries of a table
 constexpr std::size_t kMostSegs = 1000, kMostSubsegs = 1000;
 constexpr double kSumToOne = 1e-3;  // tolerance
 constexpr const char* kSegwayAdvice = "give the params.params of a folder that `segway train` made";
@@ -100,7 +100,7 @@ class Words {
 };
 
 struct Table {
-  std::vector<std::size_t> sizes;  // of the parents, then of the variable
+  std::vector<std::size_t> sizes;  // sizes of the parents, then of the variable
   std::vector<double> values;
 };
 
@@ -324,7 +324,8 @@ class SegwayReader {
     set_emissions(found);
   }
 
-  // Of a file without components: means and the variances of their tracks, tied over the labels or not.
+  // Takes emissions from a file without components: means and the variances of their tracks, tied over the
+  // labels or not.
   void take_named_means() {
     if (mean_names_.empty()) words_.fail("has no means");
     Components found;

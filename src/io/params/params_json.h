@@ -19,14 +19,14 @@ inline constexpr double kMaxNumber = 1e30;  // magnitude of any score, weight or
 
 struct ParameterFile {
   Parameters parameters;
-  std::string sha256;  // of the file's bytes, hexadecimal
+  std::string sha256;  // digest of the file's bytes, hexadecimal
 };
 
 // Throws ReadError when the file cannot be opened or read, InputError (with the JSON pointer of the place)
 // when it is not a valid parameter file.
 ParameterFile read_params_json(const std::string& path);
 
-// The same from text; `file` is the name used in errors.
+// Parameters from text; `file` is the name used in errors.
 Parameters parse_params_json(std::string_view text, const std::string& file);
 
 }  // namespace semicrf

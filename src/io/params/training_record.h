@@ -23,7 +23,7 @@ struct TrainingRecord {
   std::string version;
   std::vector<File> files;
   std::vector<std::pair<std::string, std::string>> options;  // what changes the result
-  std::int64_t positions = 0;                                // of the training data
+  std::int64_t positions = 0;                                // positions of the training data
   std::int64_t pieces = 0;
   std::int64_t segments = 0;
   std::int64_t free_positions = 0;  // that no line labels

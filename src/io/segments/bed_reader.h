@@ -58,7 +58,7 @@ class BedReader {
 
   BedPoints points_;
   std::optional<BigBedFile> bigbed_;
-  std::int64_t intervals_ = 0;      // of bigBed, that were returned
+  std::int64_t intervals_ = 0;      // intervals of bigBed that were returned
   std::optional<TextLines> lines_;  // else
   std::string line_;
   std::map<std::string, std::string> options_;

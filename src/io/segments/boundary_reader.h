@@ -20,7 +20,7 @@ struct BoundaryRecord {
 
 struct BoundaryTable {
   std::vector<BoundaryRecord> boundaries;      // in the file's order
-  std::map<std::string, std::string> options;  // of the header lines
+  std::map<std::string, std::string> options;  // options of the header lines
 };
 
 // Columns are found by the names in the last line that starts with "#". Plain or compressed. InputError with

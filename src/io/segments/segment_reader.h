@@ -15,14 +15,15 @@ namespace semicrf {
 struct LabelTimes {
   double rate = 0;            // positions per second, 0: not given
   std::int64_t bin_size = 1;  // positions; times are rounded to the nearest edge of a bin
-  std::string tier;           // of TextGrids; empty: the only interval tier
+  std::string tier;           // interval tier of TextGrids; empty: the only one
   std::string sequence;       // that the labels belong to, for files that name none; empty: the file's stem
 };
 
 // Splits [name=]PATH: `argument` becomes the path, the result is the name or empty. A text that is the name
 // of an existing file is a PATH as a whole.
 std::string take_sequence_name(std::string& argument);
-// The same; a file without a name has that of the file, without folder, .gz and one extension.
+// As take_sequence_name(); a PATH without a name gets that of the file, without folder, .gz and one
+// extension.
 std::string take_file_name(std::string& argument);
 // The PATH of [name=]PATH.
 std::string path_of_argument(std::string argument);

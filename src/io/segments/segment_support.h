@@ -20,8 +20,9 @@ struct SegmentSupport {
   double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score of BED is 1000 times that
   double start_posterior = 0;       // P(a segment of this label starts at its first bin)
   double end_posterior = 0;         // P(a segment of this label ends at its last bin)
-  std::optional<double> exact_posterior = {};           // P(exactly this segment); absent: not known
-  std::optional<BoundaryInterval> start_interval = {};  // of its start; absent: not known, or there is none
+  std::optional<double> exact_posterior = {};  // P(exactly this segment); absent: not known
+  // interval of its start; absent: not known, or there is none
+  std::optional<BoundaryInterval> start_interval = {};
 };
 
 // Makes `left` the union of two touching segments of one label: the mean over the bins of both, the start of

@@ -15,7 +15,7 @@ namespace semicrf {
 struct LabelledSegment {
   std::int64_t begin = 0, end = 0;  // bases, half-open
   std::uint32_t label = 0;
-  std::uint32_t line = 0;  // of the file; 0: it is bigBed
+  std::uint32_t line = 0;  // line of the file; 0: it is bigBed
   float score = -1;        // column 5 over 1000: the mean posterior of the label; -1: there is none
 
   std::int64_t size() const { return end - begin; }
@@ -30,16 +30,16 @@ struct SegmentationFile {
   std::string path;
   std::vector<Label> labels;                     // in natural order of their names; colours of column 9
   std::vector<SegmentedChromosome> chromosomes;  // in the order of the file
-  std::map<std::string, std::string> options;    // of the header, as `decode` writes it
+  std::map<std::string, std::string> options;    // options of the header, as `decode` writes it
   std::map<std::string, std::int64_t> lengths;   // bases of all chromosomes of the genome; of bigBed only
-  std::unordered_map<std::string, std::size_t> places;  // of `chromosomes`, by name
+  std::unordered_map<std::string, std::size_t> places;  // places in `chromosomes`, by name
 
   const SegmentedChromosome* find(const std::string& chromosome) const;
   // For errors: where a segment is in the file.
   std::string place_of(const SegmentedChromosome& chromosome, const LabelledSegment& segment) const;
-  // The same of the first segment with this label; empty where there is none. Looks through all segments.
+  // The place of the first segment with this label; empty where there is none. Looks through all segments.
   std::string first_place(std::size_t label) const;
-  // Of every label, whether there is a segment with it.
+  // Whether there is a segment with it, for every label.
   std::vector<char> used_labels() const;
   std::int64_t bases() const;
 };

@@ -14,7 +14,7 @@
 namespace semicrf {
 namespace {
 
-constexpr int kBigWigDecimals = 6;  // of the values that bigWig files get by default
+constexpr int kBigWigDecimals = 6;  // decimals of the values that bigWig files get by default
 
 // What can be read twice is told by its content; all else is text.
 InputKind kind_of(const std::string& path) {
@@ -89,7 +89,7 @@ struct BedGraphReader::FromBigWig {
 
   BigWigFile file;
   std::size_t chrom = 0;
-  std::int64_t begin = 0;  // of what comes next
+  std::int64_t begin = 0;  // begin of what comes next
   std::vector<BigWigInterval> intervals;
   std::optional<BigWigInterval> cut;  // reaches to where reading was cut, and may go on there
   std::size_t at = 0;

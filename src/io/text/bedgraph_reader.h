@@ -50,8 +50,8 @@ class BedGraphReader {
   std::unique_ptr<FromBigWig> bigwig_;  // or null
   std::optional<BedReader> reader_;     // else
   BedRecord fields_;
-  std::string chromosome_;  // of the last line
-  std::int64_t end_ = 0;    // of the last line
+  std::string chromosome_;  // chromosome of the last line
+  std::int64_t end_ = 0;    // end of the last line
   std::set<std::string> finished_;
 };
 

@@ -34,8 +34,8 @@ class BedGraphWriter {
   std::int64_t lines() const { return lines_; }
 
  private:
-  // Of values of consecutive bins: their first and last runs, which the bins beside them may belong to, and
-  // the lines of the runs between these.
+  // The lines of values of consecutive bins in parts: their first and last runs, which the bins beside them
+  // may belong to, and the lines of the runs between these.
   struct Part {
     std::int64_t begin = 0, first_end = 0, last_begin = 0, end = 0;  // bins
     FixedDecimal::Rounded first_value, last_value;
@@ -54,7 +54,7 @@ class BedGraphWriter {
   FixedDecimal decimal_;
   BinLocation location_;
   std::string prefix_;           // chromosome and tab
-  std::int64_t next_bin_ = 0;    // of the piece
+  std::int64_t next_bin_ = 0;    // next bin of the piece
   std::int64_t run_begin_ = -1;  // first bin of the open run, -1: none
   FixedDecimal::Rounded run_value_;
   std::int64_t dropped_bins_ = 0;

@@ -23,7 +23,7 @@ std::array<std::uint8_t, 3> palette_color(std::size_t index);
 // The colour of each label. One without a colour gets palette_color(its rank among all names in natural
 // order): the same labels have the same colours in whatever order a model lists them.
 std::vector<std::array<std::uint8_t, 3>> label_colors(const std::vector<Label>& labels);
-// The same as "r,g,b" for BED.
+// label_colors() as "r,g,b" for BED.
 std::vector<std::string> color_columns(const std::vector<Label>& labels);
 
 }  // namespace semicrf

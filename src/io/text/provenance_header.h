@@ -23,7 +23,7 @@ struct Provenance {
   std::string version;        // "0.2.0"
   std::string command;        // "decode"
   std::string params_path;    // only the last component is printed
-  std::string params_sha256;  // of the file's bytes
+  std::string params_sha256;  // digest of the file's bytes
   std::vector<ProvenanceInput> inputs;
   std::vector<std::pair<std::string, std::string>>
       options;  // name and value of what changes the content of the output

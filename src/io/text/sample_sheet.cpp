@@ -84,7 +84,7 @@ class SheetReader {
   }
 
   TextLines lines_;
-  std::size_t width_ = 0;  // of the header line, 0: not read yet
+  std::size_t width_ = 0;  // fields of the header line, 0: not read yet
   std::array<std::size_t, kColumns.size()> columns_{};
   std::vector<SampleRow> rows_;
   std::map<std::pair<std::string, std::string>, std::int64_t> seen_;  // sample and track -> line

@@ -30,7 +30,7 @@ class TextLines {
 
   // The next line without its end; false at the end of the file.
   bool next(std::string& line);
-  std::int64_t line_number() const { return line_number_; }  // of the line returned last, from 1
+  std::int64_t line_number() const { return line_number_; }  // number of the line returned last, from 1
   const std::string& path() const { return path_; }
   // The first bytes of the file, some thousands where it has them, to be asked before next().
   std::string_view head();

@@ -9,8 +9,9 @@
 namespace semicrf {
 namespace {
 
-// Of a setting, which is one line: control characters and what Unicode calls line ends become blanks. A
-// backslash at the end of a line would join the next one to it, so that backslashes are written as HTML does.
+// The value of a setting, which is one line: control characters and what Unicode calls line ends become
+// blanks. A backslash at the end of a line would join the next one to it, so that backslashes are written as
+// HTML does.
 std::string line_text(std::string_view text) {
   constexpr std::array<std::string_view, 3> kLineEnds = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
   std::string line;

@@ -19,8 +19,8 @@ struct HubTrack {
 
 struct TrackHub {
   std::string name;    // as a browser lists it
-  std::string genome;  // of the browser: hg38
-  std::string email;   // of whom to ask; empty: not said
+  std::string genome;  // name of the browser's genome: hg38
+  std::string email;   // address of whom to ask; empty: not said
   std::string description;
   std::string locus;  // that IGV begins with: a chromosome
   // Columns of the segments' bigBed file, of which nine are BED's, and whether p_label is among the others.
