@@ -18,7 +18,7 @@ constexpr double kCellWidth = 56, kNarrowCell = 24, kCellHeight = 24, kGap = 8, 
 constexpr double kLine = 18;               // height of a line of text
 constexpr std::size_t kMostNumbered = 12;  // columns
 constexpr std::size_t kMostSingle = 1000;  // cells with a text under the pointer
-constexpr double kShades = 50;             // of cells that are drawn together
+constexpr double kShades = 50;             // shades of cells that are drawn together
 constexpr double kMostName = 190;          // pixels of a name of a row or a column
 
 bool is_signed(HeatScale scale) { return scale == HeatScale::kSigned || scale == HeatScale::kSignedColumn; }

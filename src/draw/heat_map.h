@@ -11,11 +11,11 @@
 namespace semicrf {
 
 enum class HeatScale {
-  kColumn,  // of every column from 0 to its largest value
-  kCommon,  // of all from 0 to the largest
-  kLog,     // log2 of the value, of all: 1 has no colour, the farthest from it on either side full colour
-  kSigned,  // of all: 0 has no colour, the largest magnitude full colour of its sign
-  kSignedColumn,  // the same of every column
+  kColumn,  // every column by itself, from 0 to its largest value
+  kCommon,  // all columns, from 0 to the largest value
+  kLog,  // log2 of the value, all columns: 1 has no colour, the farthest from it on either side full colour
+  kSigned,        // all columns: 0 has no colour, the largest magnitude full colour of its sign
+  kSignedColumn,  // every column by itself, as kSigned
 };
 
 // Columns that belong together, with a name over them and a gap between them.
@@ -31,7 +31,7 @@ struct HeatMap {
   std::vector<std::string> rows, columns;
   std::vector<std::optional<double>> values;  // (rows, columns) row-major; nothing: grey
   HeatScale scale = HeatScale::kColumn;
-  std::vector<ColumnGroup> groups;            // of all columns; or empty
+  std::vector<ColumnGroup> groups;            // groups of all columns; or empty
   std::vector<std::optional<Rgb>> row_marks;  // a colour beside each row; or empty
   std::optional<double> largest;              // a full colour, shared with other maps; nothing: of this one
   bool titled = true;

@@ -28,7 +28,7 @@ const char* anchor_attribute(Canvas::Anchor anchor) {
   }
 }
 
-// Of the sRGB colour, 0 to 1 (WCAG 2).
+// The relative luminance of an sRGB colour, 0 to 1 (WCAG 2).
 double luminance(const Rgb& color) {
   constexpr std::array<double, 3> kWeights{0.2126, 0.7152, 0.0722};
   double sum = 0;

@@ -28,7 +28,7 @@
 namespace semicrf {
 namespace {
 
-constexpr int kDefaultDecimals = 6;           // of probabilities that were written without a point
+constexpr int kDefaultDecimals = 6;           // decimals of probabilities that were written without a point
 constexpr std::int64_t kRowSlab = 1 << 14;    // rows of an array read at a time
 constexpr double kFloatResolution = 0x1p-25;  // half of the step of float32 below 1
 constexpr double kDoubleResolution = 0x1p-54;

@@ -30,7 +30,7 @@ struct CalibrationTruth {
   std::map<std::string, std::vector<Stretch>> stretches;  // evaluated ones of each chromosome, in bases
   std::optional<std::int64_t> bin_size;                   // bases, given by parameters or by --bin-size
   std::vector<std::string>
-      model_labels;  // of the parameters, the numbers of which are their places; or empty
+      model_labels;  // labels of the parameters, whose numbers are their places; or empty
 };
 
 // `labels` numbers those of the truth; names of files that it lacks are added. `warnings` gets what should be

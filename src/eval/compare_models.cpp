@@ -267,15 +267,15 @@ class Comparer {
   AlignedModels models_;
   Progress* progress_;
   InputSet inputs_, other_inputs_;
-  NameIndex other_places_;  // of the titles of sequences
+  NameIndex other_places_;  // places of the sequences' titles
   PieceEngine engines_, other_engines_;
-  std::vector<std::vector<BinRange>> region_bins_;  // of each sequence
-  std::vector<std::size_t> first_region_;           // of each sequence, in the result
+  std::vector<std::vector<BinRange>> region_bins_;  // by sequence
+  std::vector<std::size_t> first_region_;           // first region of each sequence, in the result
   std::string other_title_;                         // the sequence of Q that is open
   std::vector<BinRange> other_ranges_;              // its pieces
-  std::shared_ptr<SequenceScores> other_scores_;    // of it
+  std::shared_ptr<SequenceScores> other_scores_;    // scores of that sequence
   std::int64_t uncertain_pieces_ = 0;               // whose entropies do not stand
-  double uncertainty_ = 0;                          // of these, nats
+  double uncertainty_ = 0;                          // entropy of these pieces, nats
   ModelComparison result_;
 };
 

@@ -28,7 +28,7 @@ class Coverage {
     std::int64_t begin = 0;  // bases
     std::int64_t end = 0;
     bool is_predicted = false;
-    bool is_alone = true;  // of its chromosome
+    bool is_alone = true;  // the only run of its chromosome
   };
   void append(const std::string& chromosome, std::int64_t begin, std::int64_t end, bool is_predicted);
   std::vector<std::string> places(bool are_predicted) const;

@@ -30,7 +30,7 @@ std::string file_title(const std::string& path);
 struct Segmentation {
   std::string path;
   std::vector<std::string> chromosomes;                  // in the file's order
-  std::map<std::string, std::vector<Segment>> segments;  // of each, in bases, sorted and disjoint
+  std::map<std::string, std::vector<Segment>> segments;  // by chromosome, in bases, sorted and disjoint
   std::int64_t count = 0;
   std::optional<std::int64_t> bin_size;  // bases, where the file's header says it
 

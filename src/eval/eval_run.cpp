@@ -31,7 +31,7 @@
 namespace semicrf {
 namespace {
 
-// Of a chromosome of which only segments are known.
+// The length of a chromosome of which only segments are known.
 constexpr std::int64_t kUnknownLength = std::int64_t{1} << 60;
 
 class Run {

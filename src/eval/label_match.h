@@ -39,7 +39,7 @@ std::vector<std::string> unused_names(const LabelMap& map, LabelNumbers& labels,
 
 // Numbers for the same labels in other roles; lists are by number in LabelNumbers.
 struct MatchedNumbers {
-  std::vector<std::string> names;       // of the labels that are compared: the truth's, then others
+  std::vector<std::string> names;       // names of the labels that are compared: the truth's, then others
   std::vector<int> truth, predicted;    // their places in `names`; -1: none
   std::vector<int> truth_in_model;      // numbers in LabelNumbers for what has the names of the model, or,
   std::vector<int> predicted_in_model;  // where there is none, those of the prediction

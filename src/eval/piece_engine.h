@@ -26,7 +26,7 @@ class PieceEngine {
     }
     return *cut_;
   }
-  // Of the piece that was taken up last; null: it was not cut.
+  // The roles of the piece that was taken up last; null: it was not cut.
   const EdgeRoles* roles() const { return is_cut_ ? roles_.get() : nullptr; }
 
  private:

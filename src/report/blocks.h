@@ -35,7 +35,7 @@ struct Figure {
 };
 
 struct TableBlock {
-  std::string name;  // of the file NAME.tsv
+  std::string name;  // name of the file NAME.tsv
   std::string caption;
   Table table;
 };

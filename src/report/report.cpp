@@ -162,7 +162,7 @@ class Report {
   const ReportOptions& options_;
   ReportBasis basis_;
   std::vector<Annotation> annotations_;
-  std::vector<std::string> doubts_;  // of these
+  std::vector<std::string> doubts_;  // doubts about the annotations
   BinValues boundary_;
   std::optional<EvalReport> evaluation_;
   std::vector<Locus> loci_;

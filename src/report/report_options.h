@@ -20,11 +20,11 @@ struct ReportOptions {
   std::vector<std::string>
       regions;               // to show, chr:beg-end; with those of `regions_file` in place of chosen ones
   std::string regions_file;  // BED, or empty
-  std::optional<std::int64_t> tolerance;  // of boundaries against the truth, bases
+  std::optional<std::int64_t> tolerance;  // tolerance for boundaries against the truth, bases
   std::string title = "Segmentation report";
   std::string output = "-";  // HTML
   std::string figures;       // folder of the pictures and tables, or empty
-  std::string version;       // of the program
+  std::string version;       // version of the program
   int threads = 1;
 };
 

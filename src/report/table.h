@@ -14,7 +14,7 @@ namespace semicrf {
 struct Cell {
   std::string value;
   std::string shown;                                      // empty: `value`
-  std::optional<std::array<std::uint8_t, 3>> color = {};  // of a mark before it
+  std::optional<std::array<std::uint8_t, 3>> color = {};  // colour of a mark before it
   bool is_number = false;
 };
 
@@ -26,8 +26,8 @@ Cell share_cell(std::optional<double> share);    // 0.25 as 25.0 %; nothing: "."
 Cell number_cell(std::optional<double> number);  // nine significant digits, shown with three; "-inf" too
 
 struct Table {
-  std::vector<std::string> names;     // of the TSV's columns
-  std::vector<std::string> headings;  // of the page's; empty: `names`
+  std::vector<std::string> names;     // names of the TSV's columns
+  std::vector<std::string> headings;  // headings of the page's columns; empty: `names`
   std::vector<std::vector<Cell>> rows;
 };
 

@@ -304,7 +304,7 @@ std::string differences_text(const Agreement& agreement) {
 void visit_disagreement(
     const std::vector<Sample>& samples, const JointLabels& labels, const std::vector<NamedTracks>& tracks,
     const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit) {
-  std::map<std::string, std::size_t> places;  // of all labels that have a track
+  std::map<std::string, std::size_t> places;  // places of all labels that have a track
   for (const NamedTracks& of_sample : tracks)
     for (const auto& [label, track] : of_sample) places.try_emplace(label, places.size());
   std::vector<const LabelTrack*> all;

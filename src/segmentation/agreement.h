@@ -36,7 +36,7 @@ struct JointLabels {
 JointLabels join_labels(const std::vector<Sample>& samples);
 // InputError where lengths of chromosomes, which bigBed files have, tell that the genomes differ.
 void require_one_genome(const std::vector<Sample>& samples);
-// Of each label that not all samples have: its name and the names of samples without it, "E3 (not in a, b)".
+// The labels that not all samples have, each with the names of samples without it: "E3 (not in a, b)".
 std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels);
 
 // Chromosomes that not all samples have, in the same form.
@@ -47,7 +47,7 @@ std::vector<std::string> partial_chromosomes(const std::vector<Sample>& samples)
 void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
                      const std::function<void(const JointStretch&)>& visit);
 
-// Of two samples a and b: bases of each pair of labels that occurs, by (label in a, label in b).
+// Two samples a and b: bases of each pair of labels that occurs, by (label in a, label in b).
 struct PairAgreement {
   std::size_t a = 0, b = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> bases;

@@ -16,7 +16,7 @@ std::string six_digits(double value) { return formatted("%.6g", value); }
 
 std::string optional_text(const std::optional<double>& value) { return value ? six_digits(*value) : "."; }
 
-// Of every label of the segmentation, its place in the summary.
+// The place of every label of the segmentation in the summary.
 std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const Parameters* model,
                                    std::vector<std::string>& names) {
   for (const Label& label : model != nullptr ? model->labels : segmentation.labels)

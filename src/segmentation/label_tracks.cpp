@@ -48,7 +48,7 @@ const std::string& file_of(const Label& label, const std::map<std::string, std::
 
 void require_shared_chromosome(const std::string& prefix, std::span<const LabelTrack* const> tracks,
                                const SegmentationFile& segmentation) {
-  std::string other;  // of the posteriors
+  std::string other;  // a chromosome of the posteriors
   for (const LabelTrack* track : tracks)
     for (const auto& [name, steps] : track->chromosomes) {
       if (segmentation.find(name) != nullptr) return;

@@ -24,10 +24,10 @@ struct LabelTrack {
   double value_at(const std::string& chromosome, std::int64_t base) const;
 };
 
-// Of each label of the segmentation. `prefix`: of the files that `posterior --labels-out PREFIX` writes,
-// bedGraph or bigWig; or that name itself where it ends in .bw.
-// InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1, no chromosome
-// of the segmentation; ReadError.
+// The track of each label of the segmentation. `prefix`: that of the files that `posterior --labels-out
+// PREFIX` writes, bedGraph or bigWig; or that name itself where it ends in .bw. InputError: a label without a
+// file, a bedGraph that is not sorted or has values outside 0..1, no chromosome of the segmentation;
+// ReadError.
 std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
 // As above. Labels that have a file but no segments are added to the segmentation, by the names that files
 // have.

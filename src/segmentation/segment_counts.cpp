@@ -18,7 +18,7 @@ std::int64_t length_quantile(const Lengths& lengths, std::int64_t segments, doub
   return lengths.rbegin()->first;
 }
 
-// Of at least one segment.
+// Statistics of the lengths of at least one segment.
 LengthStats length_stats(const Lengths& lengths, std::int64_t segments, std::int64_t bases) {
   const auto quantile = [&](double share) { return length_quantile(lengths, segments, share); };
   return {static_cast<double>(bases) / static_cast<double>(segments),

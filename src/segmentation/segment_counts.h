@@ -27,7 +27,7 @@ class SegmentCounts {
   std::int64_t shortest(std::size_t label) const { return labels_[label].lengths.begin()->first; }
   // Without names. Shares are of all bases that were added.
   std::vector<DecodedLabelStats> stats() const;
-  // Of the segments of all labels; nothing without segments.
+  // The lengths of the segments of all labels; nothing without segments.
   std::optional<LengthStats> lengths() const;
 
  private:

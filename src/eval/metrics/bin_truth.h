@@ -22,7 +22,7 @@ struct BinRun {
 
 struct BinEvents {
   std::int64_t bins = 0;    // evaluated
-  std::int64_t events = 0;  // of these, with the event
+  std::int64_t events = 0;  // evaluated bins with the event
 };
 
 // The evaluated stretches of one chromosome. Runs are asked for from left to right; memory of the truth must

@@ -29,7 +29,7 @@ struct LabelsCalibration {
   std::string file;  // or the beginning of the names of several
   std::int64_t missing = 0;
   std::int64_t bins = 0;     // evaluated
-  std::int64_t unknown = 0;  // of these, with a true label that has no posterior; it counts as 0
+  std::int64_t unknown = 0;  // evaluated bins whose true label has no posterior; it counts as 0
   std::vector<LabelCalibration> labels;
 
   Reliability pooled() const;  // over all pairs of a bin and a label

@@ -10,7 +10,7 @@
 namespace semicrf {
 namespace {
 
-// Of a label that has no posterior, which counts as a printed 0 with six decimals.
+// The log loss of a label without a posterior, which counts as a printed 0 with six decimals.
 constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
 
 // Probabilities of boundaries are small: significant digits, not decimals.

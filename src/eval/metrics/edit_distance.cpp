@@ -16,7 +16,7 @@ namespace semicrf {
 namespace {
 
 using Word = std::uint64_t;
-constexpr std::int64_t kRows = 64;  // of a word
+constexpr std::int64_t kRows = 64;  // rows of a word
 constexpr std::int64_t kFirstBand = 256;
 
 // The rows at which each label stands: one mask per word that holds any, by label, then by word.

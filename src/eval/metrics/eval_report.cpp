@@ -88,7 +88,7 @@ std::string confusion_table(const EvalReport& report) {
   return text_table(rows);
 }
 
-// Of boundaries, and where it comes from.
+// The tolerance for boundaries, and where it comes from.
 std::string tolerance_text(const EvalReport& report) {
   const std::int64_t tolerance = report.evaluation->tolerance;
   const std::string text = amount(tolerance);

@@ -33,7 +33,7 @@ struct RescoredPath {
 
 // Both segmentations under a model, on one sequence or on all of them.
 struct Rescoring {
-  std::string name;  // of the sequence
+  std::string name;  // name of the sequence
   std::int64_t positions = 0;
   std::int64_t pieces = 0;
   double log_partition = 0;     // sum over pieces
@@ -61,7 +61,7 @@ struct EvalReport {
     std::string file;           // name without its folder
     std::int64_t segments = 0;  // in the file
   };
-  std::string version;            // of the program
+  std::string version;            // version of the program
   std::optional<Side> truth;      // absent: two models are compared, and nothing else
   std::optional<Side> predicted;  // absent: only posteriors are compared with the truth
   bool merge_adjacent = false;
@@ -69,7 +69,7 @@ struct EvalReport {
   struct Chromosome {
     std::string name;
     std::int64_t bases = 0;    // that the truth labels and that are evaluated
-    std::int64_t missing = 0;  // of these, without a prediction
+    std::int64_t missing = 0;  // bases without a prediction among them
   };
   std::vector<Chromosome> chromosomes;
   std::int64_t bases = 0;                // over all chromosomes

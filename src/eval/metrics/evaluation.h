@@ -30,7 +30,7 @@ struct Evaluation {
       confusion;               // (C, C+1) bases, [truth][predicted]; the last column: no predicted label
   MatchCounts boundary_exact;  // whatever the labels
   MatchCounts boundary_within;
-  std::int64_t edit_distance = 0;  // of the label sequences, summed over stretches
+  std::int64_t edit_distance = 0;  // edit distance of the label sequences, summed over stretches
 
   std::size_t num_labels() const { return labels.size(); }
   std::int64_t missing() const;         // bases without a predicted label

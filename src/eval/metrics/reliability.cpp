@@ -8,7 +8,8 @@
 namespace semicrf {
 namespace {
 
-constexpr double kDeviations = 1.959963984540054;  // of a normal distribution, within which 95 % lie
+// deviations of a normal distribution within which 95 % lie
+constexpr double kDeviations = 1.959963984540054;
 
 // Centre of Wilson's interval plus `sign` times half its width.
 double wilson(const ReliabilityBin& bin, double sign) {

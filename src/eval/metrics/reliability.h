@@ -14,7 +14,7 @@ inline constexpr int kReliabilityBins = 10;
 // The events whose probability lies in one part of [0, 1].
 struct ReliabilityBin {
   std::int64_t count = 0;
-  std::int64_t events = 0;   // of these, happened
+  std::int64_t events = 0;   // events that happened
   double predicted_sum = 0;  // sum of the probabilities
 
   // Absent in an empty bin.

@@ -23,7 +23,7 @@ struct Part {
   std::int64_t length = 0;  // bases
   std::int64_t bins = 0;
   std::vector<Segment> segments;  // sorted, disjoint
-  std::vector<float> scores;      // of each: mean posterior of its label; -1: not known
+  std::vector<float> scores;      // score of each segment: mean posterior of its label; -1: not known
 
   std::int64_t base_of(std::int64_t bin, std::int64_t bin_size) const {
     return std::min(origin + bin * bin_size, origin + length);
@@ -33,11 +33,11 @@ struct Part {
 struct ReportBasis {
   ParameterFile file;
   SegmentationFile segmentation;  // its labels are those of the model, in its order
-  std::vector<Rgb> colors;        // of the labels
+  std::vector<Rgb> colors;        // colours of the labels
   std::vector<LabelSummary> labels;
   std::optional<InputSet> inputs;   // that give raw values of bins; absent: no tracks were given
   std::vector<std::string> tracks;  // names of their columns
-  bool tracks_are_scores = false;   // of labels; else values before any transform
+  bool tracks_are_scores = false;   // tracks are scores of labels; else values before any transform
   std::vector<Part> parts;          // in the order of the inputs, or of the segments
 
   const Parameters& model() const { return file.parameters; }

@@ -24,7 +24,7 @@ class Reading {
     BedGraphRecord record;
     std::map<std::string, std::vector<std::size_t>> parts_of;
     for (std::size_t i = 0; i < basis_.parts.size(); ++i) parts_of[basis_.parts[i].chromosome].push_back(i);
-    std::vector<std::size_t> parts;  // of the chromosome
+    std::vector<std::size_t> parts;  // parts of the chromosome
     while (reader.next(record)) {
       if (chromosomes_.empty()) check_header(reader);
       if (chromosomes_.empty() || chromosomes_.back() != record.chromosome) {
@@ -84,7 +84,7 @@ class Reading {
   const std::string& path_;
   const ReportBasis& basis_;
   BinValues values_;
-  std::vector<std::string> chromosomes_;  // of the file
+  std::vector<std::string> chromosomes_;  // chromosomes of the file
 };
 
 }  // namespace

@@ -116,8 +116,8 @@ class Measuring {
   const BinValues& boundary_;
   const BinValues& called_;
   std::vector<bool> is_shown_;             // by part
-  std::int64_t bins_of_drawn_window_ = 1;  // of parts that are drawn
-  std::int64_t bins_of_window_ = 1;        // of the part at hand
+  std::int64_t bins_of_drawn_window_ = 1;  // for parts that are drawn
+  std::int64_t bins_of_window_ = 1;        // for the part at hand
   std::size_t first_window_ = 0;
   std::vector<Sums> sums_;
   Certainty found_;

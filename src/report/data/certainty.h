@@ -15,11 +15,11 @@ namespace semicrf {
 // Entropy of an event of probability p, bits.
 double event_entropy(double p);
 
-inline constexpr std::size_t kProbabilityClasses = 20;  // of equal width over 0..1; 1 belongs to the last
+inline constexpr std::size_t kProbabilityClasses = 20;  // equal widths over 0..1; 1 belongs to the last
 
 struct ProbabilityClasses {
   std::array<double, kProbabilityClasses> counts{};
-  double total = 0, sum = 0;  // of the counts; of the probabilities, times their counts
+  double total = 0, sum = 0;  // sums of the counts, and of the probabilities times their counts
 
   void add(double p, double count);
   std::optional<double> mean() const;
@@ -39,12 +39,12 @@ struct Certainty {
   std::vector<ProbabilityClasses> starts;  // by label: P(boundary) where its segments start
   double expected = 0;                     // boundaries: sum of P over bins with a segment
   std::int64_t called = 0;                 // boundaries of the segments, where P is known
-  std::int64_t given = 0;                  // of all starts, at the first bin of a piece, not counted above
+  std::int64_t given = 0;                  // starts at the first bin of a piece, not counted above
 
   bool has_labels = false;                        // either from label posteriors, of each bin,
   bool is_of_segments = false;                    // or of column 5, one mean for each segment
   std::vector<ProbabilityClasses> called_labels;  // by label: P(label) of its bins
-  // Of shown_parts() the longest one has kWindows of them; each other part is one window.
+  // The longest of shown_parts() has kWindows of them; each other part is one window.
   std::vector<CertaintyWindow> windows;
 };
 

@@ -58,7 +58,8 @@ std::vector<double> scored_law(const ChainModel& chain, int label, const std::ve
   return law;
 }
 
-// Of joined segments of single bins: 1 - p times p^(k-1), p the share of the label's transitions to itself.
+// The law of joined segments of single bins: 1 - p times p^(k-1), p the share of the label's transitions to
+// itself.
 std::vector<double> joined_law(const ChainModel& chain, int label, const std::vector<long long>& edges) {
   double best = kNegativeInfinity, sum = 0;
   for (int to = 0; to < chain.num_labels; ++to) best = std::max(best, chain.transition_at(label, to));

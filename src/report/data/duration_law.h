@@ -21,7 +21,7 @@ struct DurationCounts {
   std::string note;  // what to know of the law, or empty
 
   std::size_t classes() const { return edges.size() - 1; }
-  double share(std::size_t label, std::size_t i) const;  // of the label's segments; 0 where it has none
+  double share(std::size_t label, std::size_t i) const;  // share of the label's segments; 0 where it has none
 };
 
 // Lengths are counted in bins, those of the segments of the file rounded up. A model of single bins (K = 1)

@@ -16,15 +16,15 @@
 namespace semicrf {
 namespace {
 
-constexpr double kSegmentsShown = 12;  // of mean length, in a window
+constexpr double kSegmentsShown = 12;  // segments of mean length in a window
 constexpr std::int64_t kFewestBins = 30;
-constexpr double kRoom = 1.25;  // of a window around one segment, in its lengths
+constexpr double kRoom = 1.25;  // width of a window around one segment, in its lengths
 
 // What is known of a window.
 struct Window {
   std::size_t part = 0;
   BinRange bins;
-  std::vector<double> shares;  // of labels
+  std::vector<double> shares;  // shares of labels
   double starts = 0;           // segments that start in it
   double doubt = 0;            // per bin
   double differing = 0;        // share of bins whose label differs from the truth
@@ -192,7 +192,7 @@ class LocusChoice {
   const TrueSegments& truth_;
   std::vector<double> overall_;  // shares of labels
   std::int64_t covered_ = 0;     // bins
-  std::int64_t width_ = 0;       // of a window, bins
+  std::int64_t width_ = 0;       // width of a window, bins
   bool scored_ = false;
   std::vector<Window> windows_;
   std::vector<Locus> chosen_;
@@ -207,7 +207,7 @@ std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& bounda
 
 std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis) {
   std::vector<Chromosome> known;
-  std::vector<std::vector<std::size_t>> parts_of;  // of each of these
+  std::vector<std::vector<std::size_t>> parts_of;  // parts of each known chromosome
   NameIndex places;
   for (std::size_t i = 0; i < basis.parts.size(); ++i) {
     const Part& part = basis.parts[i];

@@ -43,7 +43,7 @@ std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& b
 enum class ColumnRule { kMean, kLargest };
 std::vector<float> columns_of(const Locus& locus, std::span<const float> values, ColumnRule rule);
 
-// Of all bins of its part (or none), those of the locus.
+// The values of the locus among those of all bins of its part (or none).
 inline std::span<const float> within(const Locus& locus, const std::vector<float>& values) {
   if (values.empty()) return {};
   return std::span(values).subspan(static_cast<std::size_t>(locus.bins.begin),

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostHashed = std::int64_t{4} << 30;  // bytes
 
 struct ProvenanceFacts {
   std::vector<FileFact> files;
-  std::string header;               // of the segments: its first lines with #, or empty
+  std::string header;               // header of the segments: its first lines with #, or empty
   std::string segments_command;     // made from that header, or empty
   std::string report_command;       // with names of files in place of paths
   std::vector<std::string> doubts;  // where the header names other files than those that were given

@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr double kWidth = 262, kHeight = 172;  // of a histogram
+constexpr double kWidth = 262, kHeight = 172;  // pixels of a histogram
 constexpr double kLeft = 38, kTop = 42, kBottom = 36, kRight = 8;
 constexpr double kRow = 24, kBarWidth = 360, kMostName = 120;
 constexpr double kTickGap = 8;

@@ -19,12 +19,12 @@ struct Histogram {
   std::string title, subtitle;
   Rgb color{};
   Scale x;                        // its pixels are set by the drawing
-  std::vector<double> edges;      // of the classes
-  std::vector<double> shares;     // of each class: the height of its bar
-  std::vector<std::string> tips;  // of each class
-  std::vector<double> line;       // of each class; empty: none
+  std::vector<double> edges;      // edges of the classes
+  std::vector<double> shares;     // height of each class's bar
+  std::vector<std::string> tips;  // a text for each class
+  std::vector<double> line;       // a point for each class; empty: none
   double top = 1;                 // the number at the upper end
-  std::vector<Tick> ticks;        // of x; those without room are left out
+  std::vector<Tick> ticks;        // ticks of x; those without room are left out
   std::string x_title;
   double limit = 0;  // a dashed line, with a K over it; 0: none
 };

@@ -11,8 +11,8 @@
 
 namespace semicrf {
 
-inline constexpr std::size_t kMostPanels = 30;  // of a figure with a panel by label
-inline constexpr std::size_t kMostRows = 100;   // of a heat map with a row by label
+inline constexpr std::size_t kMostPanels = 30;  // panels of a figure with a panel by label
+inline constexpr std::size_t kMostRows = 100;   // rows of a heat map with a row by label
 inline constexpr std::size_t kMostTracks = 40;
 
 // The places of the `most` largest of these, in their order; of equals the first.
@@ -20,8 +20,8 @@ std::vector<std::size_t> largest(const std::vector<double>& sizes, std::size_t m
 
 // The labels with most bases, in the order of the model.
 std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most);
-// Of `tracks` tracks: the first ones; or, where they are scores of labels, those of the labels with most
-// bases.
+// The tracks that are drawn out of `tracks`: the first ones; or, where they are scores of labels, those of
+// the labels with most bases.
 std::vector<std::size_t> drawn_tracks(const ReportBasis& basis, std::size_t tracks);
 
 // A heat map with a row for each label, for a figure that says its title itself.

@@ -15,17 +15,17 @@
 namespace semicrf {
 
 struct TransitionMap {
-  std::string name, title, reading;  // of the figure
-  std::string map_title, what;       // of the map and of its values
+  std::string name, title, reading;  // texts of the figure
+  std::string map_title, what;       // texts about the map and its values
   std::string column_title;          // what the labels at the top are
   HeatScale scale = HeatScale::kCommon;
-  std::vector<std::string> value_columns;  // of the table, after "from" and "to"
+  std::vector<std::string> value_columns;  // columns of the table, after "from" and "to"
 };
 
 // What is known of one label after another.
 struct TransitionEntry {
   std::optional<double> drawn;  // nothing: grey
-  std::vector<Cell> cells;      // of value_columns
+  std::vector<Cell> cells;      // cells of value_columns
 };
 
 // Labels of `basis` in its order; `entry(from, to)` is asked row by row.
