@@ -5,7 +5,8 @@
 #include <map>
 #include <memory>
 
-#include "analyses/piece_work.h"
+#include "analyses/analyse.h"
+#include "analyses/posteriors/posteriors.h"
 #include "core/error.h"
 #include "core/initial_term.h"
 #include "eval/metrics/bin_segments.h"
@@ -141,11 +142,11 @@ class Rescorer {
     return bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit}).segments;
   }
 
-  PiecePlan plan_in_memory(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
-                           std::size_t kept) const {
+  PiecePlan plan_in_memory(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                           const AnalysisList& analyses, std::size_t kept) const {
     return semicrf::plan_in_memory(
-        request_.max_memory, window_wish(engine, source, analysis), [&](std::size_t memory) {
-          return plan_piece(engine, source, analysis, memory - std::min(memory, kept));
+        request_.max_memory, window_wish(engine, source, chain, analyses), [&](std::size_t memory) {
+          return plan_piece(engine, source, chain, analyses, memory - std::min(memory, kept));
         });
   }
 
@@ -154,21 +155,21 @@ class Rescorer {
     const EdgeRoles* const roles = engines_.roles();
     const std::unique_ptr<ScoreSource> source =
         with_edge_roles(make_piece_source(piece.scores, piece.bins), roles);
-    Analysis analysis;
-    analysis.posteriors = true;
-    analysis.roles = roles;
-    const PiecePlan plan = plan_in_memory(engine, *source, analysis, piece.scores->cached_bytes);
+    const PieceChain chain{roles};
+    AnalysisList analyses;
+    analyses.add<Posteriors>(PosteriorRequest{});
+    const PiecePlan plan = plan_in_memory(engine, *source, chain, analyses, piece.scores->cached_bytes);
     const PieceResult result = analyse_piece(
-        engine, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
+        engine, *source, chain, analyses, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
         [&](std::int64_t positions) {
           if (progress_ != nullptr) progress_->advance(positions);
         });
     const std::int64_t bins = piece.bins.size();
-    if (!result.feasible())
+    if (!result.feasible)
       throw InputError({"", piece.place(),
                         "no segmentation of " + std::to_string(bins) + " bins has a finite score",
                         "leave this region out with --exclude"});
-    report.add(result, piece.location, bins);
+    report.add(analyses, {result, piece.location, bins, engine.model()});
     add_path(sums.truth, score_segmentation(truth_, piece.location, bins, *source));
     add_path(sums.predicted, score_segmentation(predicted_, piece.location, bins, *source));
   }

@@ -17,8 +17,9 @@ class CountsSink : public OutputSink {
   }
 
   void end_piece(const PieceResult& result) override {
-    log_partition_.add(result.posteriors->log_partition);
-    const ExpectedCounts& counts = result.posteriors->sums->counts;
+    const auto& posteriors = result.get<PosteriorResult>();
+    log_partition_.add(posteriors.log_partition);
+    const ExpectedCounts& counts = posteriors.sums->counts;
     add(counts.transition, counts_.transition);
     add(counts.duration, counts_.duration);
     add(counts.tail, counts_.tail);

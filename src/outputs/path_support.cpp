@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/draws/segment_shares.h"
+#include "analyses/intervals/boundary_intervals.h"
+
 namespace semicrf {
 
 void PathSupport::begin_piece(const PieceResult& result) {
   path_.emplace(result.path());
   log_shares_.reset();
-  if (result.shares) log_shares_.emplace(result.shares->logs);
+  if (const auto* const shares = result.find<SegmentShares>()) log_shares_.emplace(shares->logs);
   open_ = false;
   if (intervals_) waiting_.emplace();
 }
@@ -44,7 +47,7 @@ void PathSupport::end_piece(const PieceResult& result, const Visit& visit) {
   if (!intervals_) return;
   SegmentList::Reader path(result.path());
   SpooledArray<SegmentSupport>::Reader supports(*waiting_);
-  BoundaryIntervals::Reader intervals(*result.intervals);
+  BoundaryIntervals::Reader intervals(result.get<BoundaryIntervals>());
   Segment segment;
   for (SegmentSupport support; path.next(segment) && supports.next(support);) {
     support.start_interval = intervals.next();

@@ -5,7 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "analyses/piece_work.h"
+#include "analyses/piece_result.h"
+#include "analyses/posteriors/posterior_sweep.h"
 #include "analyses/spooled_array.h"
 #include "io/segments/segment_support.h"
 

@@ -1,12 +1,15 @@
 #include "outputs/segment_sink.h"
 
+#include "analyses/best_paths/best_paths.h"
+#include "analyses/draws/segment_sampler.h"
+
 namespace semicrf {
 
 void SegmentSink::begin_piece(const BinLocation& location, const PieceResult& result,
                               bool posteriors_follow) {
   begin_segments(location);
   if (rank_) return add_rank(result);
-  const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : result.path();
+  const SegmentList& path = draw_ ? result.get<DrawResult>().draws[*draw_].segments : result.path();
   if (!posteriors_follow) return add_path(path);
   support_.begin_piece(result);
 }
@@ -19,10 +22,11 @@ void SegmentSink::add_block(const PosteriorBlock& block) {
 
 // Without posteriors. A piece may have fewer segmentations.
 void SegmentSink::add_rank(const PieceResult& result) {
-  if (*rank_ >= result.best_paths->ranks.size()) return;
+  const auto& best = result.get<BestPaths>();
+  if (*rank_ >= best.ranks.size()) return;
   has_rank_ = true;
   if (*rank_ == 0) return add_path(result.path());
-  add_path(result.best_paths->segments(*rank_, result.path()));
+  add_path(best.segments(*rank_, result.path()));
 }
 
 void SegmentSink::add_path(const SegmentList& path) {

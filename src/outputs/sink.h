@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyses/piece_work.h"
+#include "analyses/piece_result.h"
+#include "analyses/posteriors/posterior_sweep.h"
 #include "io/files/output_file.h"
 #include "io/text/bin_location.h"
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyses/claims/claim_probabilities.h"
 #include "analyses/claims/local_chain.h"
 #include "inputs/statements/interval_index.h"
 #include "query/claim_file.h"
@@ -48,8 +49,10 @@ class ClaimTable {
   }
 
   void take(const PieceResult& result) {
-    for (std::size_t i = 0; i < result.claim_numbers.size(); ++i)
-      results_[result.claim_numbers[i]] = result.claims->results[i];
+    const auto* const found = result.find<ClaimFindings>();
+    if (found == nullptr) return;
+    for (std::size_t i = 0; i < found->numbers.size(); ++i)
+      results_[found->numbers[i]] = found->swept.results[i];
   }
 
   // That the claims and their results take, as measured.
@@ -119,10 +122,9 @@ class ClaimSink : public OutputSink {
 };
 
 RunCommand query_command(const QueryOptions& options, const std::shared_ptr<ClaimTable>& table) {
-  Analysis analysis;
-  analysis.claims = std::make_shared<ClaimRequest>();
-  analysis.claims->claims_of = [table](const PieceIdentity& piece) { return table->claims_of(piece); };
-  return {options.run, analysis, [&options, table](const PreparedRun& run) {
+  AnalysisList analyses;
+  analyses.add<ClaimProbabilities>([table](const PieceIdentity& piece) { return table->claims_of(piece); });
+  return {options.run, analyses, [&options, table](const PreparedRun& run) {
             table->read(options.claims, run, options.run.max_memory);
             const int digits = options.run.digits;
             PlannedOutput output{run.output(options.output), run.header("query", {}),

@@ -23,7 +23,7 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
     Job other;
     try {
       // Nothing is brought to a device that constraints will change.
-      other.piece = pieces_.next(options_.analysis.constraints ? nullptr : &engine);
+      other.piece = pieces_.next(options_.analyses.constraints ? nullptr : &engine);
       if (other.piece && add_to_batch(engine, *other.piece, job.batch)) continue;
     } catch (...) {
       other.piece.reset();
@@ -38,14 +38,8 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   return job;
 }
 
-// Draws, exact segments, intervals, several best paths and claims are made of forward messages, for which
-// there is no such call; one that adds up counts gives those of all its sequences together; and constraints
-// need passes of their own.
 bool JobQueue::calls_together(const Engine& engine) const {
-  return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
-         !options_.analysis.interval_level && !options_.analysis.best_paths && options_.analysis.draws == 0 &&
-         !options_.analysis.claims && !options_.analysis.sums && !options_.analysis.counts &&
-         !options_.analysis.constraints;
+  return engine.batches().batch_positions() > 0 && options_.analyses.computes_together();
 }
 
 // False: the piece is a job of its own.
@@ -62,25 +56,22 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   const std::size_t budget = options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
   const std::size_t kept = piece.scores->cached_bytes;
-  const Analysis& analysis = options_.analysis;
-  if (whole_bytes(engine, *source, analysis) + kept > budget ||
-      !plan_piece(engine, *source, analysis, 2 * budget - kept).whole())
+  const AnalysisList& analyses = options_.analyses;
+  if (whole_bytes(engine, *source, {}, analyses) + kept > budget ||
+      !plan_piece(engine, *source, {}, analyses, 2 * budget - kept).whole())
     return false;
   const bool same_sequence = !batch.pieces.empty() && batch.pieces.back()->piece.scores == piece.scores;
   read_into(batch, piece, *source, engine.projects(), {});
-  batch.bytes += row_bytes(engine, *source, analysis) + (same_sequence ? 0 : kept);
+  batch.bytes += row_bytes(engine, *source, {}, analyses) + (same_sequence ? 0 : kept);
   batch.full = batch.positions >= engine.batches().batch_positions() ||
-               batch.bytes + engine_bytes(engine, *source, analysis, batch.positions) > budget;
+               batch.bytes + engine_bytes(engine, *source, {}, analyses, batch.positions) > budget;
   return true;
 }
 
-// Claims alone want nothing of a piece that no claim is about: it is not read, by one thread or by several.
+// A piece that no analysis is about is not read, by one thread or by several.
 bool JobQueue::is_wanted(const Piece& piece) const {
-  const Analysis& analysis = options_.analysis;
-  if (!analysis.claims || analysis.constraints) return true;
-  return !analysis.claims
-              ->claims_of({pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()})
-              .claims.empty();
+  return options_.analyses.is_about(
+      {pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()});
 }
 
 bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
@@ -88,11 +79,11 @@ bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   const std::size_t share = options_.window_budget / threads;
   const OpenSource open = [&] { return make_piece_source(piece.scores, piece.bins); };
   const PieceSetup setup =
-      set_up_piece(engines_, {0, true}, options_.analysis, piece.cut, piece.bins.size(), open);
+      set_up_piece(engines_, {0, true}, options_.analyses, piece.cut, piece.bins.size(), open);
   const std::size_t bytes =
-      whole_bytes(*setup.engine, *setup.source, setup.analysis) + piece.scores->cached_bytes;
+      whole_bytes(*setup.engine, *setup.source, setup.chain, options_.analyses) + piece.scores->cached_bytes;
   if (bytes > share) return false;
-  const PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.analysis, bytes);
+  const PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, bytes);
   read_into(batch, piece, *open(), false, plan);
   batch.bytes += bytes;
   batch.full =

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyses/piece_work.h"
+#include "analyses/piece_plan.h"
 #include "runs/engine_pool.h"
 #include "runs/piece_stream.h"
 #include "runs/run_options.h"
@@ -18,7 +18,7 @@
 namespace semicrf {
 
 struct RunnerOptions {
-  Analysis analysis;
+  AnalysisList analyses;
   std::size_t window_budget = 0;  // bytes for windows and what pieces keep
   InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
 };

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "analyses/posteriors/certain_entropy.h"
+#include "analyses/analyse.h"
 #include "core/error.h"
 #include "core/shortest_duration.h"
 #include "core/threads/parallel.h"
@@ -103,13 +103,6 @@ void PieceRunner::run() {
   parallel_for(engines_.devices(), static_cast<std::size_t>(engines_.devices()),
                [&](std::size_t device, int) { work(engines_.device(static_cast<int>(device))); });
   turns_.finish();
-  if (segments_at_cap_ * 100 > segments_)
-    report_.warn(
-        {"durations-at-cap",
-         std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
-             " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
-  if (uncertain_pieces_ > 0)
-    report_.warn(uncertain_entropy_warning("segmentation_entropy", uncertain_pieces_, uncertainty_));
 }
 
 // Errors, too, come in the order of the pieces.
@@ -146,13 +139,13 @@ void PieceRunner::compute(Engine& engine, Job& job) {
 
 void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t number) {
   const PieceSetup setup = set_up_piece(
-      engines_, engines_.worker_of(engine), options_.analysis, piece.cut, piece.bins.size(), [&] {
+      engines_, engines_.worker_of(engine), options_.analyses, piece.cut, piece.bins.size(), [&] {
         return std::make_unique<TimedSource>(make_piece_source(piece.scores, piece.bins), report_.read,
                                              shared_);
       });
   const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.devices());
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
-  PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.analysis, share - kept);
+  PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, share - kept);
   plan.threads = engines_.threads_per_device();
   Finished finished;
   finished.piece = piece;
@@ -165,8 +158,9 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
       outputs_.add_block(block);
     });
   };
-  finished.result = analyse_piece(*setup.engine, *setup.source, setup.analysis, plan, identity_of(piece),
-                                  sink, [&](std::int64_t positions) { advance(positions); });
+  finished.result =
+      analyse_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, plan, identity_of(piece),
+                    sink, [&](std::int64_t positions) { advance(positions); });
   piece.scores->prefetch.reset();  // of this engine, so by this thread
   // A path waits for its turn in its spool, so that the device can go on.
   std::vector<Finished> rest;
@@ -184,12 +178,12 @@ void PieceRunner::compute_batch(Engine& engine, Batch& batch, std::int64_t numbe
       finished[i].block.emplace(block);
     };
     std::vector<PieceResult> results =
-        analyse_together(engine, scores, options_.analysis, keep, engines_.threads_per_device());
+        analyse_together(engine, scores, options_.analyses, keep, engines_.threads_per_device());
     for (std::size_t i = 0; i < results.size(); ++i) finished[i].result = std::move(results[i]);
   } else {
     compute_with_threads(engine, batch, finished);
   }
-  advance(batch.positions * options_.analysis.passes());
+  advance(batch.positions * options_.analyses.passes());
   batch = {};
   // On one device the outputs are written before the next batch is read, as each may take all the memory.
   hand_in(number, std::move(finished), engines_.devices() == 1);
@@ -203,14 +197,14 @@ void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::
                                           ? engines_.worker_of(engine)
                                           : EnginePool::Worker{static_cast<std::size_t>(thread), true};
     const PieceSetup setup = set_up_piece(
-        engines_, worker, options_.analysis, piece.piece.cut, piece.piece.bins.size(),
+        engines_, worker, options_.analyses, piece.piece.cut, piece.piece.bins.size(),
         [&] { return std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels); });
     const BlockSink keep = [&](const PieceResult&, const PosteriorBlock& block) {
       if (finished[i].block) return finished[i].block->append(block);
       finished[i].block.emplace(block);
     };
-    finished[i].result = analyse_piece(*setup.engine, *setup.source, setup.analysis, piece.plan,
-                                       identity_of(piece.piece), keep, {});
+    finished[i].result = analyse_piece(*setup.engine, *setup.source, setup.chain, options_.analyses,
+                                       piece.plan, identity_of(piece.piece), keep, {});
   });
 }
 
@@ -230,7 +224,7 @@ void PieceRunner::hand_in(std::int64_t number, std::vector<Finished> finished, b
 }
 
 void PieceRunner::write(const Finished& finished) {
-  if (!finished.result.feasible()) return refuse_infeasible(finished.piece);
+  if (!finished.result.feasible) return refuse_infeasible(finished.piece);
   timed(report_.write, [&] {
     if (!finished.begun)
       outputs_.begin_piece(finished.piece.location, finished.result, finished.block.has_value());
@@ -245,25 +239,10 @@ void PieceRunner::write(const Finished& finished) {
 }
 
 void PieceRunner::record(const Piece& piece, const PieceResult& result) {
-  const ChainModel& model = engines_.first().model();
-  std::int64_t at_cap = 0;
-  if (result.viterbi && model.max_duration > 1) {
-    SegmentList::Reader reader(result.viterbi->segments);
-    for (Segment segment; reader.next(segment);)
-      if (segment.end - segment.begin == model.max_duration &&
-          model.duration_score(model.max_duration + 1, segment.label) == kNegativeInfinity)
-        ++at_cap;
-  }
   const std::lock_guard lock(shared_);
-  report_.sequence(piece.sequence).add(result, piece.location, piece.bins.size());
-  if (const PosteriorSums* const sums = result.sums_if_any();
-      sums != nullptr && !is_certain(sums->entropy, sums->entropy_uncertainty)) {
-    ++uncertain_pieces_;
-    uncertainty_ += sums->entropy_uncertainty;
-  }
+  report_.sequence(piece.sequence)
+      .add(options_.analyses, {result, piece.location, piece.bins.size(), engines_.first().model()});
   report_.end_piece(piece.sequence);
-  if (result.viterbi) segments_ += result.viterbi->segments.size();
-  segments_at_cap_ += at_cap;
 }
 
 void PieceRunner::refuse_infeasible(const Piece& piece) {
@@ -279,10 +258,7 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   if (options_.infeasible == InfeasiblePolicy::kError)
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", what, piece.place()});
-  report_.sequence(piece.sequence)
-      .add_infeasible(options_.analysis.viterbi,
-                      options_.analysis.posteriors || options_.analysis.path_gamma ||
-                          options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
+  report_.sequence(piece.sequence).add_infeasible(options_.analyses);
   report_.end_piece(piece.sequence);
 }
 

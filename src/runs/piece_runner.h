@@ -49,10 +49,6 @@ class PieceRunner {
   std::mutex shared_;  // of inputs, report and progress
   JobQueue queue_;
   Turns turns_;
-  std::int64_t segments_ = 0;          // of all pieces
-  std::int64_t segments_at_cap_ = 0;   // as long as K allows
-  std::int64_t uncertain_pieces_ = 0;  // whose entropy is not known well
-  double uncertainty_ = 0;             // of their entropies together, nats
 };
 
 }  // namespace semicrf

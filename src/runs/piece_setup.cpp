@@ -23,17 +23,17 @@ EdgeWindow edge_window(const EnginePool& engines, const EnginePool::Worker& work
 
 }  // namespace
 
-PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker, const Analysis& analysis,
-                        CutEdges cut, std::int64_t bins, const OpenSource& open) {
+PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
+                        const AnalysisList& analyses, CutEdges cut, std::int64_t bins,
+                        const OpenSource& open) {
   PieceSetup setup;
-  setup.analysis = analysis;
   EdgeLengths lengths;
-  if (cut.any() && analysis.knows_edge_windows())
+  if (cut.any() && analyses.knows_edge_windows())
     lengths = edge_lengths(engines.engine(worker, {}), cut, bins);
   if (!lengths.any()) {
     setup.engine = &engines.engine(worker, cut);
-    setup.analysis.roles = engines.roles(cut);
-    setup.source = with_edge_roles(open(), setup.analysis.roles);
+    setup.chain.roles = engines.roles(cut);
+    setup.source = with_edge_roles(open(), setup.chain.roles);
     return setup;
   }
   setup.engine = &engines.engine(worker, {});
@@ -42,7 +42,7 @@ PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& wor
   setup.edges->left = edge_window(engines, worker, {true, false}, lengths.left, open);
   setup.edges->right = edge_window(engines, worker, {false, true}, lengths.right, open);
   setup.edges->roles = engines.roles(cut);
-  setup.analysis.edges = setup.edges.get();
+  setup.chain.edges = setup.edges.get();
   return setup;
 }
 

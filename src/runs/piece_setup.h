@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "analyses/piece_work.h"
+#include "analyses/analysis_list.h"
 #include "runs/check_posteriors.h"
 #include "runs/engine_pool.h"
 #include "windows/edge_windows.h"
@@ -14,14 +14,15 @@ namespace semicrf {
 struct PieceSetup {
   Engine* engine = nullptr;
   std::unique_ptr<ScoreSource> source;  // for the engine
-  Analysis analysis;                    // with what a cut piece needs
+  PieceChain chain;                     // of a piece that was cut
   // Of a piece that was cut and is long enough: where its edges have windows of their own.
   std::unique_ptr<EdgeWindows> edges;
 };
 
 // For a piece of `bins` positions with these cut edges. `open`: its scores in the labels of the model; may be
 // called several times. Scores that are read from several sources are read by one thread at a time.
-PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker, const Analysis& analysis,
-                        CutEdges cut, std::int64_t bins, const OpenSource& open);
+PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
+                        const AnalysisList& analyses, CutEdges cut, std::int64_t bins,
+                        const OpenSource& open);
 
 }  // namespace semicrf

@@ -76,9 +76,9 @@ std::int64_t longest(const std::vector<BinRange>& pieces) {
 
 }  // namespace
 
-PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
+PreparedRun::PreparedRun(const RunOptions& options, AnalysisList analyses)
     : options_(options),
-      analysis_(analysis),
+      analyses_(std::move(analyses)),
       device_start_(started(options.engine)),
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
@@ -98,25 +98,19 @@ EngineOptions PreparedRun::settled_engine() {
   std::vector<std::int64_t> lengths;
   WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
   options.spread_windows = windows_pay(lengths, options.devices.size());
-  analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
-  work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
-                (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
-                (analysis_.interval_level ? 1 : 0) + (analysis_.best_paths ? 2 : 0) +
-                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) + analysis_.constraint_passes();
+  work.sweeps = analyses_.sweeps();
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
-  analysis_.sums_engine = options;
-  if (analysis_.claims) analysis_.claims->engine = options;
-  if (analysis_.best_paths) analysis_.best_paths->engine = options;
+  analyses_.engine = options;
   return options;
 }
 
 void PreparedRun::read_constraints() {
   if (options_.constraints.empty()) return;
-  analysis_.constraints =
+  analyses_.constraints =
       std::make_shared<ConstraintFile>(options_.constraints, parameters_.parameters.labels, inputs_);
-  analysis_.constraint_probability = !options_.stats_path.empty();
+  analyses_.constraint_probability = !options_.stats_path.empty();
 }
 
 // How the bins fit to the tracks.
@@ -150,15 +144,15 @@ void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
       cut = {cut.left || own.left, cut.right || own.right};
     }
     const auto visit_length = [&](std::int64_t length) {
-      const PieceSetup setup = set_up_piece(engines_, {}, analysis_, cut, length, [&] {
+      const PieceSetup setup = set_up_piece(engines_, {}, analyses_, cut, length, [&] {
         return make_piece_source(scores, {0, length});
       });
-      visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.analysis,
+      visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.chain,
                          scores->cached_bytes});
     };
     visit_length(longest(pieces));
     const auto has_edge_windows = [&](std::int64_t length) {
-      return analysis_.knows_edge_windows() && edge_lengths(engines_.first(), cut, length).any();
+      return analyses_.knows_edge_windows() && edge_lengths(engines_.first(), cut, length).any();
     };
     if (!shorter || !has_edge_windows(longest(pieces))) continue;
     std::int64_t rest = 0;
@@ -175,15 +169,12 @@ void PreparedRun::settle_memory() {
   if (!options_.max_memory)
     for_each_sequence(
         [&](const LongestPiece& piece) {
-          const WindowWish here = window_wish(piece.engine, piece.source, piece.analysis);
+          const WindowWish here = window_wish(piece.engine, piece.source, piece.chain, analyses_);
           wish.comfortable = std::max(wish.comfortable, piece.kept + here.comfortable);
           wish.ample = std::max(wish.ample, piece.kept + here.ample);
         },
         true);
-  std::size_t fixed = fixed_memory(inputs_.kept_bytes() + kept_by_outputs_) +
-                      static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
-  if (analysis_.best_paths)
-    fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
+  std::size_t fixed = fixed_memory(inputs_.kept_bytes() + kept_by_outputs_) + analyses_.kept_bytes();
   try {
     window_budget_ = window_memory(options_.max_memory, fixed, wish);
     plan_pieces(1);
@@ -212,7 +203,7 @@ void PreparedRun::plan_pieces(std::size_t devices) const {
   const std::size_t share = window_budget_ / devices;
   for_each_sequence(
       [&](const LongestPiece& piece) {
-        plan_piece(piece.engine, piece.source, piece.analysis, share - std::min(piece.kept, share));
+        plan_piece(piece.engine, piece.source, piece.chain, analyses_, share - std::min(piece.kept, share));
       },
       true);
 }
@@ -235,16 +226,19 @@ std::size_t PreparedRun::forecast_peak() const {
       [&](const LongestPiece& piece) {
         const Engine& engine = piece.engine;
         const std::int64_t length = piece.source.length();
-        const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
+        const PiecePlan plan = plan_piece(engine, piece.source, piece.chain, analyses_,
                                           window_budget_ - std::min(piece.kept, window_budget_));
         std::size_t window = 0;
-        for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
-                                 &plan.intervals, &plan.draws, &plan.claims, &plan.constraints})
-          if (*pass) window = std::max(window, (*pass)->usual_bytes);
-        // The threads keep the workspaces of the first pass.
-        if (plan.viterbi && plan.posteriors) {
-          const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
-          window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
+        // The threads keep the workspaces of the passes before posteriors.
+        const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
+        std::size_t workspaces = 0;
+        for (std::size_t i = 0; i < plan.windows.size(); ++i) {
+          std::size_t bytes = plan.windows[i].usual_bytes;
+          if (i < analyses_.size()) {
+            if (analyses_[i].gives_posteriors()) bytes += workspaces;
+            workspaces += analyses_[i].workspace_bytes(engine, at_once);
+          }
+          window = std::max(window, bytes);
         }
         // Short pieces are computed side by side, one on each thread (job_queue.cpp).
         const bool is_short = length / 4 < engine.grid(length).chunk;
@@ -253,8 +247,9 @@ std::size_t PreparedRun::forecast_peak() const {
       },
       true);
   const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
-  const std::size_t printers = analysis_.posteriors && threads > 1 ? threads : 0;
-  const std::size_t posteriors = analysis_.posteriors && !analysis_.viterbi ? kPosteriorMemory : 0;
+  const bool prints = analyses_.gives_posteriors();
+  const std::size_t printers = prints && threads > 1 ? threads : 0;
+  const std::size_t posteriors = prints && !analyses_.finds_path() ? kPosteriorMemory : 0;
   const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) + posteriors +
                             kept_by_outputs_ + inputs_.mapped_bytes(read_options().cache_bytes) + most +
                             kRunMemory + (threads - 1) * thread_memory(positions_, threads) +
@@ -350,17 +345,12 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
     const Sequence& sequence = piece.sequence;
     text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
             std::to_string(total_bins(piece.pieces)) + " bins\t" + plural(piece.pieces.size(), "piece");
-    const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.analysis,
+    const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.chain, analyses_,
                                          window_budget_ - std::min(piece.kept, window_budget_));
-    if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
-    if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
-    if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
-    if (windows.best_paths) text += "\tbest segmentations: " + semicrf::describe(*windows.best_paths);
-    if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
-    if (windows.intervals) text += "\tintervals: " + semicrf::describe(*windows.intervals);
-    if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
-    if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
-    if (windows.constraints) text += "\tconstraints: " + semicrf::describe(*windows.constraints);
+    for (std::size_t i = 0; i < windows.windows.size(); ++i) {
+      const std::string title = i < analyses_.size() ? analyses_[i].title() : "constraints";
+      text.append("\t").append(title).append(": ").append(semicrf::describe(windows.windows[i]));
+    }
     text += "\n";
   });
   for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
@@ -390,24 +380,24 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
                           Progress* progress) {
   report_.total.start();
   report_.name_labels(parameters_.parameters.labels);
-  const bool decodes = analysis_.viterbi || analysis_.path_gamma;
-  if (decodes && (!options_.stats_path.empty() || options_.multiqc.wanted()))
+  if (analyses_.finds_path() && (!options_.stats_path.empty() || options_.multiqc.wanted()))
     report_.count_labels(parameters_.parameters.chain);
   report_.treat_sequences(options_.stats_path.empty() ? SequenceStatistics::kSummed
                                                       : SequenceStatistics::kSpooled);
   report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);
-  if (progress != nullptr) progress->begin(positions_ * analysis_.passes());
+  if (progress != nullptr) progress->begin(positions_ * analyses_.passes());
   times_.end("outputs opened");
-  PieceRunner({analysis_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
+  PieceRunner({analyses_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
       .run();
   times_.end("pieces");
+  report_.warn_of_results();
   // A required boundary takes the exact path, and nobody can help it.
-  if (!analysis_.constraints) report_.warn_of_exact_blocks();
+  if (!analyses_.constraints) report_.warn_of_exact_blocks();
   report_.tell_missing_values();
-  if (analysis_.constraints)
-    for (const Warning& warning : analysis_.constraints->warnings()) report_.warn(warning);
+  if (analyses_.constraints)
+    for (const Warning& warning : analyses_.constraints->warnings()) report_.warn(warning);
   if (after)
     for (const Warning& warning : after()) report_.warn(warning);
   report_.tell_repeated_warnings();
@@ -419,13 +409,13 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
 }
 
 void execute(const RunCommand& command, Progress* progress) {
-  PreparedRun run(command.options, command.analysis);
+  PreparedRun run(command.options, command.analyses);
   for (const Warning& warning : command.warnings) run.warn(warning);
   run.execute(run.complete(command.outputs(run)), command.after, progress);
 }
 
 std::string describe(const RunCommand& command) {
-  PreparedRun run(command.options, command.analysis);
+  PreparedRun run(command.options, command.analyses);
   return run.describe(run.complete(command.outputs(run)));
 }
 

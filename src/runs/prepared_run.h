@@ -24,12 +24,10 @@ using HeaderOptions = std::vector<std::pair<std::string, std::string>>;
 class PreparedRun {
  public:
   // Opens parameters and inputs and makes the engine.
-  PreparedRun(const RunOptions& options, const Analysis& analysis);
+  PreparedRun(const RunOptions& options, AnalysisList analyses);
 
   const Parameters& parameters() const { return parameters_.parameters; }
   const InputSet& inputs() const { return inputs_; }
-  // What is computed, after it was settled whether posteriors are cheap.
-  const Analysis& analysis() const { return analysis_; }
 
   // The output named `path` (empty: not wanted), with its index when one is asked for.
   OutputSpec output(const std::string& path) const;
@@ -63,7 +61,7 @@ class PreparedRun {
     const std::vector<BinRange>& pieces;
     const ScoreSource& source;
     const Engine& engine;
-    const Analysis& analysis;
+    const PieceChain& chain;
     std::size_t kept;  // bytes of rows
   };
   template <class Visit>
@@ -72,7 +70,7 @@ class PreparedRun {
   StageTimes times_{"run"};                               // begins before all that follows
   std::int64_t program_bytes_ = resident_bytes().mapped;  // of the program's own file
   RunOptions options_;
-  Analysis analysis_;
+  AnalysisList analyses_;
   std::future<void> device_start_;  // beside the opening of the inputs
   ParameterFile parameters_;
   InputSet inputs_;
@@ -86,7 +84,7 @@ class PreparedRun {
 // One of the commands: what it computes and what it writes.
 struct RunCommand {
   const RunOptions& options;
-  Analysis analysis;
+  AnalysisList analyses;
   std::function<OutputPlan(const PreparedRun&)> outputs;
   std::vector<Warning> warnings = {};                // of the options
   std::function<std::vector<Warning>()> after = {};  // of the results, when all pieces are done; or empty

@@ -7,6 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "analyses/best_paths/k_best.h"
+#include "analyses/draws/exact_segments.h"
+#include "analyses/intervals/credible_intervals.h"
+#include "analyses/posteriors/posterior_decoding.h"
+#include "analyses/posteriors/posteriors.h"
+#include "analyses/viterbi/viterbi_decoding.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/files/new_folder.h"
@@ -35,33 +41,49 @@ bool has_scores(const DecodeOptions& options) {
   return options.best == 1 && options.score != ScoreColumn::kNone;
 }
 
-Analysis decode_analysis(const DecodeOptions& options) {
-  Analysis analysis;
-  const bool by_posteriors = options.rule == PathRule::kPosterior;
-  if (by_posteriors) {
-    analysis.path_gamma = options.gamma.value_or(0);
-  } else {
-    analysis.viterbi = true;
-    if (options.run.stats_path.empty() && options.best == 1) analysis.scoring = PathScoring::kNone;
+// What is computed for the outputs of `decode`.
+struct DecodeWork {
+  explicit DecodeWork(const DecodeOptions& options) {
+    intervals = !options.boundaries_path.empty() || !options.review_path.empty() ||
+                (!options.table_path.empty() && options.interval_level);
+    exact_segments = !options.table_path.empty() || options.extra_columns;
+    posteriors = intervals || exact_segments || !options.posterior_path.empty() ||
+                 !options.hub.folder.empty() || has_scores(options);
   }
-  if (options.best > 1) {
-    analysis.best_paths.emplace().most = options.best;
-    analysis.best_paths->memory = is_compressed_name(options.output) ? kCompressedRankMemory
-                                  : is_bigbed_name(options.output)   ? kBigBedRankMemory
-                                                                     : kRankMemory;
+  bool intervals = false;  // of boundaries
+  bool exact_segments = false;
+  bool posteriors = false;
+};
+
+void add_path(const DecodeOptions& options, const DecodeWork& work, bool sums, AnalysisList& analyses) {
+  if (options.rule == PathRule::kPosterior)
+    return analyses.add<PosteriorDecoding>(options.gamma.value_or(0), sums && !work.posteriors);
+  const bool has_score = !options.run.stats_path.empty() || options.best > 1;
+  analyses.add<ViterbiDecoding>(has_score ? PathScoring::kRescore : PathScoring::kNone);
+}
+
+AnalysisList decode_analyses(const DecodeOptions& options) {
+  const DecodeWork work(options);
+  const bool sums = options.entropy && !options.run.stats_path.empty();
+  AnalysisList analyses;
+  add_path(options, work, sums, analyses);
+  if (work.exact_segments) analyses.add<ExactSegments>();
+  if (options.best > 1)
+    analyses.add<KBest>(options.best, is_compressed_name(options.output) ? kCompressedRankMemory
+                                      : is_bigbed_name(options.output)   ? kBigBedRankMemory
+                                                                         : kRankMemory);
+  if (work.posteriors) {
+    const bool has_edge_columns = is_bigbed_name(options.output) || !options.hub.folder.empty();
+    PosteriorRequest request;
+    request.labels = !options.hub.folder.empty();
+    request.along_path = true;
+    request.path_edges = work.intervals || work.exact_segments || has_edge_columns;
+    request.path_next = work.intervals;
+    request.sums = sums;
+    analyses.add<Posteriors>(request);
   }
-  if (!options.boundaries_path.empty() || !options.review_path.empty() ||
-      (!options.table_path.empty() && options.interval_level))
-    analysis.interval_level = options.interval_level.value_or(kDefaultIntervalLevel);
-  analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
-  analysis.path_edges = analysis.interval_level || analysis.exact_segments;
-  analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
-                        !options.hub.folder.empty() || has_scores(options);
-  analysis.sums = options.entropy && !options.run.stats_path.empty();
-  analysis.label_posteriors = !options.hub.folder.empty();
-  // bigBed has columns for them; this alone is no reason for posteriors.
-  if (is_bigbed_name(options.output) || !options.hub.folder.empty()) analysis.path_edges = true;
-  return analysis;
+  if (work.intervals) analyses.add<CredibleIntervals>(options.interval_level.value_or(kDefaultIntervalLevel));
+  return analyses;
 }
 
 // The review is not sorted by position, so that it cannot have an index.
@@ -125,8 +147,8 @@ SegmentOutput path_output(const DecodeOptions& options, const PreparedRun& run, 
   output.labels = run.parameters().labels;
   output.bed = {options.extra_columns, options.merge_adjacent};
   output.threads = options.run.engine.threads;
-  const Analysis& analysis = run.analysis();
-  output.support = {analysis.posteriors, analysis.exact_segments, analysis.posteriors};
+  const DecodeWork work(options);
+  output.support = {work.posteriors, work.exact_segments, work.posteriors};
   return located(output, run);
 }
 
@@ -156,7 +178,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
-  named.push_back({"score", run.analysis().posteriors && options.best == 1 ? "posterior" : "none"});
+  named.push_back({"score", DecodeWork(options).posteriors && options.best == 1 ? "posterior" : "none"});
   const std::string header = run.header("decode", named);
   OutputPlan plan;
   if (options.best > 1) {
@@ -248,20 +270,21 @@ std::optional<NewFolder> hub_folder(const DecodeOptions& options) {
 RunCommand decode_command(const DecodeOptions& options) {
   check_options(options);
   if (options.best > 1) allow_ranks(options);
-  return {options.run, decode_analysis(options),
+  return {options.run, decode_analyses(options),
           [&options](const PreparedRun& run) { return decode_outputs(options, run); },
           decode_warnings(options)};
 }
 
-Analysis posterior_analysis(const PosteriorOptions& options) {
-  Analysis analysis;
-  analysis.posteriors = true;
-  analysis.label_posteriors = !options.labels_out.empty();
-  analysis.start_posteriors = !options.starts_out.empty();
-  analysis.end_posteriors = !options.ends_out.empty();
-  analysis.counts = !options.counts_out.empty();
-  analysis.sums = options.entropy && !options.run.stats_path.empty();
-  return analysis;
+AnalysisList posterior_analyses(const PosteriorOptions& options) {
+  PosteriorRequest request;
+  request.labels = !options.labels_out.empty();
+  request.starts = !options.starts_out.empty();
+  request.ends = !options.ends_out.empty();
+  request.counts = !options.counts_out.empty();
+  request.sums = options.entropy && !options.run.stats_path.empty();
+  AnalysisList analyses;
+  analyses.add<Posteriors>(request);
+  return analyses;
 }
 
 // Posteriors that every label has, by the option that names their files.
@@ -341,7 +364,7 @@ RunCommand posterior_command(const PosteriorOptions& options) {
   if (!options.counts_out.empty() && !has_ending(options.counts_out, {".npz"}))
     throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
                      "give a name that ends in .npz");
-  return {options.run, posterior_analysis(options),
+  return {options.run, posterior_analyses(options),
           [&options](const PreparedRun& run) { return posterior_outputs(options, run); }};
 }
 

@@ -1,37 +1,14 @@
 #include "runs/run_report.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "analyses/posteriors/certain_entropy.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "engine/engine.h"
 #include "log/log.h"
 
 namespace semicrf {
-namespace {
-
-template <class Value>
-void accumulate(std::optional<Value>& total, Value value) {
-  total = total.value_or(Value{}) + value;
-}
-
-void count_path(const SegmentList& path, const BinLocation& location, SegmentCounts& counts) {
-  SegmentList::Reader reader(path);
-  std::optional<std::size_t> before;
-  for (Segment segment; reader.next(segment);) {
-    const auto label = static_cast<std::size_t>(segment.label);
-    counts.add(label, location.end_base(segment.end) - location.begin_base(segment.begin),
-               segment.end - segment.begin);
-    if (before) counts.add_transition(*before, label);
-    before = label;
-  }
-}
-
-}  // namespace
-
-std::int64_t blocks_of(std::int64_t positions) { return (positions + kBlockPositions - 1) / kBlockPositions; }
 
 std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks) {
   constexpr std::int64_t kFewest = 1000;  // less is computed in no time on either path
@@ -47,133 +24,6 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
                      "mean nothing (--exclude), or try --precision double"};
 }
 
-void SequenceReport::add(const PieceResult& result, const BinLocation& location, std::int64_t positions) {
-  // `directions` in which the pass went over the piece.
-  const auto add_totals = [&](const ChunkTotals& totals, std::int64_t directions) {
-    if (!stats.sweeps) stats.sweeps.emplace();
-    stats.sweeps->blocks += directions * blocks_of(positions);
-    stats.sweeps->fallbacks += totals.fallbacks;
-    stats.sweeps->repaired_chunks += totals.repaired_chunks;
-  };
-  if (const SegmentList* const path = result.path_if_any()) {
-    accumulate(stats.segments, path->size());
-    if (decoded) count_path(*path, location, *decoded);
-  }
-  if (result.viterbi) {
-    if (result.viterbi->score) accumulate(stats.viterbi_score, *result.viterbi->score);
-    add_totals(*result.viterbi, 1);
-  }
-  if (result.posterior_path) {
-    accumulate(stats.expected_correct_bins, result.posterior_path->expected_correct_bins);
-    accumulate(stats.expected_correct_boundaries, result.posterior_path->expected_correct_boundaries);
-  }
-  if (result.claims) {
-    accumulate(stats.log_partition, result.claims->log_partition);
-    add_totals(*result.claims, 2);
-  }
-  if (result.shares) add_totals(*result.shares, 1);
-  if (result.best_paths) {
-    if (!result.posteriors) accumulate(stats.log_partition, result.best_paths->log_partition);
-    add_totals(*result.best_paths, 1);
-    add_ranks(*result.best_paths, location, positions);
-  }
-  // A path by posteriors has a sweep of its own, which says the same.
-  if (result.path_posteriors) add_totals(*result.path_posteriors, 2);
-  if (result.posteriors) add_totals(*result.posteriors, 2);
-  if (result.intervals && result.intervals->swept) add_totals(*result.intervals->swept, 1);
-  const PosteriorResult* const posteriors = result.posteriors        ? &*result.posteriors
-                                            : result.path_posteriors ? &*result.path_posteriors
-                                                                     : nullptr;
-  if (posteriors != nullptr) add_posteriors(*posteriors, location, positions);
-  add_piece(result, posteriors, location, positions);
-  if (!result.draws) return;
-  const std::vector<Draw>& draws = result.draws->draws;
-  accumulate(stats.log_partition, result.draws->log_partition);
-  if (!stats.log_likelihood) stats.log_likelihood.emplace(draws.size());
-  for (std::size_t i = 0; i < draws.size(); ++i) {
-    (*stats.log_likelihood)[i] += draws[i].log_likelihood;
-    accumulate(stats.segments, draws[i].segments.size());
-  }
-  add_totals(*result.draws, 1);
-}
-
-void SequenceReport::add_ranks(const BestPaths& best, const BinLocation& location, std::int64_t positions) {
-  if (!stats.best) stats.best.emplace();
-  RankStats& piece = stats.best->emplace_back();
-  piece.start = location.begin_base(0);
-  piece.end = location.end_base(positions);
-  for (const BestPaths::Rank& rank : best.ranks) {
-    piece.score.push_back(rank.score);
-    piece.log_probability.push_back(rank.log_probability);
-  }
-}
-
-void SequenceReport::add_posteriors(const PosteriorResult& posteriors, const BinLocation& location,
-                                    std::int64_t positions) {
-  accumulate(stats.log_partition, posteriors.log_partition);
-  accumulate(stats.expected_segments, posteriors.boundary_mass);
-  stats.max_normalization_error =
-      std::max(stats.max_normalization_error.value_or(0), posteriors.max_normalization_error);
-  boundary_mass_ += posteriors.boundary_mass;
-  boundary_plogp_ += posteriors.boundary_plogp;
-  label_entropy_ += posteriors.label_entropy;
-  positions_ += positions;
-  if (posteriors.sums) add_sums(*posteriors.sums, location, positions);
-}
-
-// An entry of its own, where it has more to say than the sequence.
-void SequenceReport::add_piece(const PieceResult& result, const PosteriorResult* posteriors,
-                               const BinLocation& location, std::int64_t positions) {
-  const bool summed = posteriors != nullptr && posteriors->sums;
-  if (result.log_constraint_probability)
-    accumulate(stats.log_constraint_probability, *result.log_constraint_probability);
-  if (!summed && !result.log_constraint_probability) return;
-  PieceStats piece;
-  piece.start = location.begin_base(0);
-  piece.end = location.end_base(positions);
-  if (summed) {
-    piece.log_partition = posteriors->log_partition;
-    piece.expected_segments = posteriors->boundary_mass;
-    piece.segmentation_entropy = posteriors->sums->entropy;
-  }
-  piece.log_constraint_probability = result.log_constraint_probability;
-  if (!stats.each_piece) stats.each_piece.emplace();
-  stats.each_piece->push_back(piece);
-}
-
-void SequenceReport::add_sums(const PosteriorSums& sums, const BinLocation& location,
-                              std::int64_t positions) {
-  accumulate(stats.segmentation_entropy, sums.entropy);
-  if (!stats.labels) stats.labels.emplace(sums.label_bins.size());
-  const auto bin = static_cast<double>(location.bin_size);
-  // The last bin of a sequence may be shorter.
-  const auto cut = static_cast<double>(location.begin_base(positions) - location.end_base(positions));
-  for (std::size_t c = 0; c < sums.label_bins.size(); ++c) {
-    LabelStats& label = (*stats.labels)[c];
-    label.expected_segments += sums.label_segments[c];
-    label.expected_bases += sums.label_bins[c] * bin - sums.last_bin[c] * cut;
-    label.position_entropy += sums.label_entropies[c];
-  }
-}
-
-void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  if (viterbi) accumulate(stats.viterbi_score, none);
-  if (posteriors) accumulate(stats.log_partition, none);
-}
-
-void SequenceReport::finish(const std::vector<std::string>& labels) {
-  if (stats.labels)
-    for (std::size_t c = 0; c < stats.labels->size(); ++c) {
-      LabelStats& label = (*stats.labels)[c];
-      label.name = labels[c];
-      label.position_entropy /= static_cast<double>(positions_);
-    }
-  if (positions_ == 0) return;
-  stats.boundary_entropy = boundary_entropy(boundary_mass_, boundary_plogp_);
-  stats.position_entropy = label_entropy_ / static_cast<double>(positions_);
-}
-
 void RunReport::name_labels(const std::vector<Label>& labels) {
   labels_.clear();
   for (const Label& label : labels) labels_.push_back(label.name);
@@ -187,6 +37,16 @@ void RunReport::warn(const Warning& warning) {
     repeated_.add(warning);
     warnings_.push_back({warning.code, warning.place + ": " + warning.message});
   }
+}
+
+void RunReport::warn_of_results() {
+  finish_all();
+  if (totals_.segments_at_cap * 100 > totals_.segments)
+    warn({"durations-at-cap",
+          std::to_string(totals_.segments_at_cap) + " of " + std::to_string(totals_.segments) +
+              " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
+  if (totals_.uncertain_pieces > 0)
+    warn(uncertain_entropy_warning("segmentation_entropy", totals_.uncertain_pieces, totals_.uncertainty));
 }
 
 void RunReport::warn_of_exact_blocks() {
@@ -249,6 +109,10 @@ void RunReport::finish_sequence(SequenceReport& sequence) {
     totals_.fallbacks += stats.sweeps->fallbacks;
     totals_.blocks += stats.sweeps->blocks;
   }
+  totals_.segments += sequence.segments;
+  totals_.segments_at_cap += sequence.segments_at_cap;
+  totals_.uncertain_pieces += sequence.uncertain_pieces;
+  totals_.uncertainty += sequence.uncertainty;
   if (stats.log_constraint_probability)
     accumulate(totals_.log_constraint_probability, *stats.log_constraint_probability);
   if (stats.expected_segments) accumulate(totals_.expected_segments, *stats.expected_segments);

@@ -3,52 +3,20 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analyses/piece_work.h"
+#include "analyses/sequence_report.h"
 #include "core/warning.h"
 #include "inputs/rows/missing_values.h"
 #include "io/files/output_file.h"
 #include "io/files/spooled_text.h"
-#include "io/json/stats_json.h"
-#include "io/text/bin_location.h"
 #include "log/repeated_warnings.h"
 #include "log/stage_times.h"
 #include "model/parameters.h"
-#include "segmentation/segment_counts.h"
 
 namespace semicrf {
-
-// Adds up the results of the pieces of one sequence.
-class SequenceReport {
- public:
-  SequenceStats stats;
-  std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
-  std::optional<SegmentCounts> decoded;                  // of the path, where it is counted
-
-  // A feasible piece of so many positions.
-  void add(const PieceResult& result, const BinLocation& location, std::int64_t positions);
-  void add_infeasible(bool viterbi, bool posteriors);
-  // Brings the entropies and the names of the labels into `stats`.
-  void finish(const std::vector<std::string>& labels);
-
- private:
-  void add_ranks(const BestPaths& best, const BinLocation& location, std::int64_t positions);
-  void add_posteriors(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
-  void add_sums(const PosteriorSums& sums, const BinLocation& location, std::int64_t positions);
-  void add_piece(const PieceResult& result, const PosteriorResult* posteriors, const BinLocation& location,
-                 std::int64_t positions);
-  double boundary_mass_ = 0;
-  double boundary_plogp_ = 0;
-  double label_entropy_ = 0;
-  std::int64_t positions_ = 0;
-};
-
-// Blocks of 16 positions that so many positions of a piece are computed in.
-std::int64_t blocks_of(std::int64_t positions);
 
 // What a user should know when more than a tenth of the blocks took the exact path.
 std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks);
@@ -56,6 +24,8 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
 // Sums over the sequences of a run, in their order.
 struct RunTotals {
   std::int64_t fallbacks = 0, blocks = 0;
+  std::int64_t segments = 0, segments_at_cap = 0, uncertain_pieces = 0;  // as SequenceReport has them
+  double uncertainty = 0;
   std::optional<double> expected_segments, log_constraint_probability;
   double position_entropy = 0, entropy_bins = 0;       // sum over bins; of so many
   std::int64_t lacking_values = 0, bins_of_track = 0;  // of all tracks; bins that each of them should have
@@ -76,6 +46,8 @@ class RunReport {
   // Keeps the warning, and logs it: at once, or where it has a place when repeated ones are told.
   void warn(const Warning& warning);
   void tell_repeated_warnings() { repeated_.tell(); }
+  // Warns of segments as long as K allows, and of entropies that are not known well.
+  void warn_of_results();
   // Warns when so many blocks of all sequences took the exact path that it made the run slow.
   void warn_of_exact_blocks();
   // Says, when all pieces are done, what the tracks lack.

@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyses/draws/samples.h"
 #include "core/error.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/files/output_endings.h"
@@ -13,11 +14,10 @@
 namespace semicrf {
 namespace {
 
-Analysis simulate_analysis(const SimulateOptions& options) {
-  Analysis analysis;
-  analysis.draws = options.draws;
-  analysis.seed = options.seed;
-  return analysis;
+AnalysisList simulate_analyses(const SimulateOptions& options) {
+  AnalysisList analyses;
+  analyses.add<Samples>(options.draws, options.seed);
+  return analyses;
 }
 
 void plan_generated(const SimulateOptions& options, const PreparedRun& run, OutputPlan& plan) {
@@ -76,7 +76,7 @@ void check_options(const SimulateOptions& options) {
 
 RunCommand simulate_command(const SimulateOptions& options) {
   check_options(options);
-  return {options.run, simulate_analysis(options),
+  return {options.run, simulate_analyses(options),
           [&options](const PreparedRun& run) { return simulate_outputs(options, run); }};
 }
 

@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "analyses/piece_work.h"
+#include "analyses/analyse.h"
+#include "analyses/posteriors/posteriors.h"
+#include "analyses/viterbi/viterbi_decoding.h"
 #include "engine/options.h"
 #include "model/scores/edge_source.h"
 #include "support/models/random_models.h"
@@ -21,15 +23,20 @@ struct CutPieceResult {
 };
 
 // The best path, the path by posteriors, and all posteriors.
-inline Analysis cut_piece_analysis() {
-  Analysis analysis;
-  analysis.viterbi = analysis.posteriors = analysis.label_posteriors = true;
-  analysis.start_posteriors = analysis.end_posteriors = analysis.path_edges = true;
-  return analysis;
+inline AnalysisList cut_piece_analyses() {
+  AnalysisList analyses;
+  analyses.add<ViterbiDecoding>();
+  PosteriorRequest request;
+  request.labels = request.starts = request.ends = request.along_path = request.path_edges = true;
+  analyses.add<Posteriors>(request);
+  return analyses;
 }
 
-inline CutPieceResult analyse_cut_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
-                                        const PiecePlan& plan, std::int64_t length) {
+inline CutPieceResult analyse_cut_piece(Engine& engine, ScoreSource& source, const PieceChain& chain,
+                                        const AnalysisList& analyses, const WindowPlan& windows,
+                                        std::int64_t length) {
+  PiecePlan plan;
+  plan.windows.assign(analyses.size(), windows);
   CutPieceResult found;
   const auto append = [](std::span<const double> from, std::vector<double>& to) {
     to.insert(to.end(), from.begin(), from.end());
@@ -41,7 +48,7 @@ inline CutPieceResult analyse_cut_piece(Engine& engine, ScoreSource& source, con
     append(block.ends, found.ends);
     append(block.path_label, found.path_label);
   };
-  found.result = analyse_piece(engine, source, analysis, plan, {"s", {}, length}, sink, {});
+  found.result = analyse_piece(engine, source, chain, analyses, plan, {"s", {}, length}, sink, {});
   return found;
 }
 
@@ -50,11 +57,8 @@ inline CutPieceResult with_roles_everywhere(const EngineOptions& options, const 
   const EdgeRoles roles(sample.model, cut);
   const auto engine = make_engine(options, roles.chain());
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
-  Analysis analysis = cut_piece_analysis();
-  analysis.roles = &roles;
-  PiecePlan plan;
-  plan.viterbi = plan.posteriors = plan_in_windows(*engine, sample.length, 0);
-  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
+  return analyse_cut_piece(*engine, source, {&roles}, cut_piece_analyses(),
+                           plan_in_windows(*engine, sample.length, 0), sample.length);
 }
 
 // `chunks`: of the windows between those at the edges; 0: one window. `joined`: paths of theirs are followed
@@ -83,8 +87,6 @@ inline CutPieceResult with_edge_windows(const EngineOptions& options, const Mode
   };
   fill(edges.left, lengths.left, left);
   fill(edges.right, lengths.right, right);
-  Analysis analysis = cut_piece_analysis();
-  analysis.edges = &edges;
   WindowPlan windows;
   windows.length = sample.length;
   windows.edges = lengths;
@@ -92,10 +94,8 @@ inline CutPieceResult with_edge_windows(const EngineOptions& options, const Mode
   windows.window = chunks == 0 ? windows.inner_length() : chunks * grid.chunk;
   windows.left_halo = windows.right_halo = grid.warmup;
   windows.joined = joined;
-  PiecePlan plan;
-  plan.viterbi = plan.posteriors = windows;
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
+  return analyse_cut_piece(*engine, source, {nullptr, &edges}, cut_piece_analyses(), windows, sample.length);
 }
 
 }  // namespace semicrf::testing

@@ -40,10 +40,9 @@ struct BestPaths : ChunkTotals {
 };
 
 struct BestPathsRequest {
-  int most = 1;            // paths
-  EngineOptions engine;    // of the run
-  std::size_t memory = 0;  // that each of them takes beside windows, with its file
-  int threads = 1;         // of an engine that is made because that of the run has no such messages
+  int most = 1;          // paths
+  EngineOptions engine;  // of the run
+  int threads = 1;       // of an engine that is made because that of the run has no such messages
 };
 
 WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "analyses/posteriors/posteriors.h"
+#include "analyses/viterbi/viterbi_decoding.h"
 #include "core/error.h"
 #include "model/scores/score_source.h"
 #include "runs/check_posteriors.h"
@@ -22,16 +24,18 @@ TEST_CASE("a piece is counted in blocks of 16 positions") {
 }
 
 TEST_CASE("blocks are added up over pieces, passes and directions") {
+  AnalysisList analyses;
+  analyses.add<ViterbiDecoding>();
+  analyses.add<Posteriors>(PosteriorRequest{});
   PieceResult piece;
-  piece.viterbi.emplace();
-  piece.viterbi->fallbacks = 2;
-  piece.posteriors.emplace();
-  piece.posteriors->fallbacks = 3;
+  piece.emplace<ViterbiResult>().fallbacks = 2;
+  piece.emplace<PosteriorResult>().fallbacks = 3;
+  const ChainModel model;
   SequenceReport sequence;
-  sequence.add(piece, {}, 100);
+  sequence.add(analyses, {piece, {}, 100, model});
   CHECK(sequence.stats.sweeps->blocks == std::int64_t{3} * 7);
   CHECK(sequence.stats.sweeps->fallbacks == 5);
-  sequence.add(piece, {}, 16);
+  sequence.add(analyses, {piece, {}, 16, model});
   CHECK(sequence.stats.sweeps->blocks == std::int64_t{3} * 8);
   CHECK(sequence.stats.sweeps->fallbacks == 10);
 }
@@ -50,11 +54,13 @@ TEST_CASE("more than a tenth of the blocks on the exact path is worth a warning"
 }
 
 TEST_CASE("a run warns of exact blocks once, over all its sequences") {
+  AnalysisList analyses;
+  analyses.add<ViterbiDecoding>();
   PieceResult piece;
-  piece.viterbi.emplace();
-  piece.viterbi->fallbacks = 500;
+  piece.emplace<ViterbiResult>().fallbacks = 500;
+  const ChainModel model;
   RunReport report;
-  for (int i = 0; i < 3; ++i) report.add_sequence().add(piece, {}, 16'000);
+  for (int i = 0; i < 3; ++i) report.add_sequence().add(analyses, {piece, {}, 16'000, model});
   report.warn_of_exact_blocks();
   const Stats stats = report.finish("test", "none");
   REQUIRE(stats.warnings.size() == 1);

@@ -6,7 +6,10 @@
 #include <tuple>
 
 #include "analyses/claims/reversed_chain.h"
-#include "analyses/piece_work.h"
+#include "analyses/claims/claim_sweep.h"
+#include "analyses/draws/exact_segments.h"
+#include "analyses/draws/samples.h"
+#include "analyses/intervals/credible_intervals.h"
 #include "engine/options.h"
 #include "model/scores/edge_source.h"
 #include "support/catch.h"
@@ -128,17 +131,17 @@ CutPieceResult analyse(const EngineOptions& options, const ModelCase& sample, Cu
   const EdgeRoles roles(sample.model, cut);
   const auto engine = make_engine(options, roles.chain());
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
-  Analysis analysis;
-  analysis.viterbi = analysis.posteriors = analysis.label_posteriors = true;
-  analysis.start_posteriors = analysis.end_posteriors = analysis.sums = analysis.counts = true;
-  analysis.path_edges = analysis.exact_segments = true;
-  analysis.draws = 3;
-  analysis.interval_level = kLevel;
-  analysis.roles = &roles;
-  const WindowPlan windows = plan_in_windows(*engine, sample.length, chunks);
-  PiecePlan plan;
-  plan.viterbi = plan.posteriors = plan.shares = plan.draws = plan.intervals = windows;
-  return analyse_cut_piece(*engine, source, analysis, plan, sample.length);
+  AnalysisList analyses;
+  analyses.add<ViterbiDecoding>();
+  analyses.add<ExactSegments>();
+  PosteriorRequest request;
+  request.labels = request.starts = request.ends = request.sums = request.counts = true;
+  request.along_path = request.path_edges = request.path_next = true;
+  analyses.add<Posteriors>(request);
+  analyses.add<CredibleIntervals>(kLevel);
+  analyses.add<Samples>(3, 0);
+  return analyse_cut_piece(*engine, source, {&roles}, analyses,
+                           plan_in_windows(*engine, sample.length, chunks), sample.length);
 }
 
 double tolerance_of(const EngineOptions& options) {
@@ -174,7 +177,7 @@ void check_posteriors(const ModelCase& sample, const All& all, const CutPieceRes
   close(found.labels, label);
   close(found.starts, starts);
   close(found.ends, ends);
-  const PosteriorResult& result = *found.result.posteriors;
+  const PosteriorResult& result = found.result.get<PosteriorResult>();
   const auto bins = static_cast<double>(length);
   REQUIRE(std::fabs(result.boundary_mass - segments) < tolerance * bins);
   double label_entropy = 0;
@@ -195,8 +198,8 @@ void check_posteriors(const ModelCase& sample, const All& all, const CutPieceRes
 // P(exactly this segment) is the end posterior of its label times its share.
 void check_shares(const ModelCase& sample, const All& all, const CutPieceResult& found, double tolerance) {
   const auto labels = static_cast<std::size_t>(sample.model.num_labels);
-  SpooledNumbers::Reader shares(found.result.shares->logs);
-  for (const Segment& segment : segments_of(found.result.viterbi->segments)) {
+  SpooledNumbers::Reader shares(found.result.get<SegmentShares>().logs);
+  for (const Segment& segment : segments_of(found.result.get<ViterbiResult>().segments)) {
     double share = 0, exact = 0;
     REQUIRE(shares.next(share));
     for (const ScoredPath& one : all.paths)
@@ -305,29 +308,30 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
     for (const EngineOptions& options : engines_to_test()) {
       const CutPieceResult found = analyse(options, sample, cut);
       INFO("engine " << static_cast<int>(options.backend) << static_cast<int>(options.precision));
-      REQUIRE(found.result.viterbi->feasible == !all.paths.empty());
+      REQUIRE(found.result.get<ViterbiResult>().feasible == !all.paths.empty());
       if (all.paths.empty()) continue;
       const double tolerance = tolerance_of(options) + resolution;
       const auto near = [&](double value, double expected) {
         return std::fabs(value - expected) < tolerance * std::max(1.0, std::fabs(expected));
       };
-      REQUIRE(near(found.result.posteriors->log_partition, all.log_partition));
-      REQUIRE(near(found.result.viterbi->score.value(), all.best));
-      const std::vector<Segment> path = segments_of(found.result.viterbi->segments);
+      REQUIRE(near(found.result.get<PosteriorResult>().log_partition, all.log_partition));
+      REQUIRE(near(found.result.get<ViterbiResult>().score.value(), all.best));
+      const std::vector<Segment> path = segments_of(found.result.get<ViterbiResult>().segments);
       REQUIRE(near(score_of(sample, cut, path, InitialSources::kBest), all.best));
       check_posteriors(sample, all, found, tolerance, resolution);
       check_shares(sample, all, found, tolerance);
       std::vector<PathProbability> paths;
       for (const ScoredPath& one : all.paths) paths.push_back({one.path, one.probability});
-      check_intervals(sample, paths, path, kLevel, *found.result.intervals, tolerance);
+      check_intervals(sample, paths, path, kLevel, found.result.get<BoundaryIntervals>(), tolerance);
       check_claims(options, sample, cut, claims, claimed, tolerance);
-      for (const Draw& draw : found.result.draws->draws) {
+      for (const Draw& draw : found.result.get<DrawResult>().draws) {
         const double expected = score_of(sample, cut, segments_of(draw.segments)) - all.log_partition;
         REQUIRE(std::fabs(draw.log_likelihood - expected) <
                 10 * tolerance * std::max(1.0, std::fabs(all.best)));
       }
       if (counts_too)
-        check_counts(sample.model, slopes, found.result.posteriors->sums->counts, 1e-6 + 10 * tolerance);
+        check_counts(sample.model, slopes, found.result.get<PosteriorResult>().sums->counts,
+                     1e-6 + 10 * tolerance);
     }
   }
 }
@@ -359,15 +363,17 @@ TEST_CASE("windows do not change what is computed of cut pieces") {
     for (const CutEdges cut : kCuts) {
       for (const EngineOptions& options : engines_to_test()) {
         const CutPieceResult whole = analyse(options, sample, cut);
-        if (!whole.result.feasible()) continue;
+        if (!whole.result.feasible) continue;
         const CutPieceResult parts = analyse(options, sample, cut, 1);
         CHECK(parts.labels == whole.labels);
         CHECK(parts.path_label == whole.path_label);
-        CHECK(parts.result.viterbi->score == whole.result.viterbi->score);
-        CHECK(parts.result.posteriors->label_entropy == whole.result.posteriors->label_entropy);
-        CHECK(parts.result.posteriors->sums->entropy == whole.result.posteriors->sums->entropy);
-        CHECK(parts.result.posteriors->sums->counts.duration ==
-              whole.result.posteriors->sums->counts.duration);
+        CHECK(parts.result.get<ViterbiResult>().score == whole.result.get<ViterbiResult>().score);
+        CHECK(parts.result.get<PosteriorResult>().label_entropy ==
+              whole.result.get<PosteriorResult>().label_entropy);
+        CHECK(parts.result.get<PosteriorResult>().sums->entropy ==
+              whole.result.get<PosteriorResult>().sums->entropy);
+        CHECK(parts.result.get<PosteriorResult>().sums->counts.duration ==
+              whole.result.get<PosteriorResult>().sums->counts.duration);
       }
     }
   }

@@ -40,14 +40,15 @@ void check_close(const std::vector<double>& found, const std::vector<double>& ex
 
 void check_equal(const CutPieceResult& found, const CutPieceResult& expected, const ModelCase& sample,
                  double tolerance) {
-  REQUIRE(found.result.feasible() == expected.result.feasible());
-  if (!expected.result.feasible()) return;
-  const std::vector<Segment> best = segments_of(expected.result.viterbi->segments);
+  REQUIRE(found.result.feasible == expected.result.feasible);
+  if (!expected.result.feasible) return;
+  const std::vector<Segment> best = segments_of(expected.result.get<ViterbiResult>().segments);
   const double resolution = resolution_of(sample, best);
-  const double largest = std::max(1.0, std::fabs(expected.result.viterbi->score.value()));
-  CHECK(std::fabs(found.result.viterbi->score.value() - expected.result.viterbi->score.value()) <
-        (1e-9 + resolution) * largest);
-  const PosteriorResult &mine = *found.result.posteriors, &theirs = *expected.result.posteriors;
+  const double largest = std::max(1.0, std::fabs(expected.result.get<ViterbiResult>().score.value()));
+  CHECK(std::fabs(found.result.get<ViterbiResult>().score.value() -
+                  expected.result.get<ViterbiResult>().score.value()) < (1e-9 + resolution) * largest);
+  const PosteriorResult &mine = found.result.get<PosteriorResult>(),
+                        &theirs = expected.result.get<PosteriorResult>();
   CHECK(std::fabs(mine.log_partition - theirs.log_partition) < tolerance * largest + resolution);
   const double bins = static_cast<double>(sample.length);
   CHECK(std::fabs(mine.boundary_mass - theirs.boundary_mass) < bins * (tolerance + resolution));
@@ -102,7 +103,7 @@ TEST_CASE("windows between those at cut edges change nothing") {
         const EdgeLengths lengths = edge_lengths(*engine, cut, sample.length);
         REQUIRE(lengths.any());
         const CutPieceResult whole = with_edge_windows(cpu(precision), sample, cut, lengths);
-        if (!whole.result.feasible()) continue;
+        if (!whole.result.feasible) continue;
         for (const bool joined : {false, true}) {
           const CutPieceResult parts = with_edge_windows(cpu(precision, 1), sample, cut, lengths, 1, joined);
           CHECK(parts.boundary == whole.boundary);
@@ -110,9 +111,11 @@ TEST_CASE("windows between those at cut edges change nothing") {
           CHECK(parts.starts == whole.starts);
           CHECK(parts.ends == whole.ends);
           CHECK(parts.path_label == whole.path_label);
-          CHECK(parts.result.viterbi->score == whole.result.viterbi->score);
-          CHECK(parts.result.posteriors->label_entropy == whole.result.posteriors->label_entropy);
-          CHECK(parts.result.posteriors->log_partition == whole.result.posteriors->log_partition);
+          CHECK(parts.result.get<ViterbiResult>().score == whole.result.get<ViterbiResult>().score);
+          CHECK(parts.result.get<PosteriorResult>().label_entropy ==
+                whole.result.get<PosteriorResult>().label_entropy);
+          CHECK(parts.result.get<PosteriorResult>().log_partition ==
+                whole.result.get<PosteriorResult>().log_partition);
         }
         const CutPieceResult roles = with_roles_everywhere(cpu(precision), sample, cut);
         check_equal(whole, roles, sample, precision == Precision::kFloat ? 1e-4 : 1e-9);

@@ -1,0 +1,40 @@
+// How the analyses of a piece fit into memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyses/analysis_list.h"
+#include "windows/memory_budget.h"
+
+namespace semicrf {
+
+struct PiecePlan {
+  // Of each analysis in the order of the list, and last, where there are any, of constraints.
+  std::vector<WindowPlan> windows;
+  int threads = 1;  // besides those of the engine
+
+  bool whole() const;  // one window
+};
+
+// Bytes of windows that are long enough not to waste work (comfortable), and for all threads (ample).
+WindowWish window_wish(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                       const AnalysisList& analyses);
+
+// Bytes of the piece in one window, or in one between those of their own at its edges.
+std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                        const AnalysisList& analyses);
+
+// Bytes of the rows of the piece (scores and outputs) without what the engine takes; and of the engine alone,
+// for so many positions.
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                      const AnalysisList& analyses);
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                         const AnalysisList& analyses, std::int64_t positions);
+
+// Throws MemoryError when the piece cannot be divided finely enough for `budget` bytes.
+PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                     const AnalysisList& analyses, std::size_t budget);
+
+}  // namespace semicrf

@@ -1,0 +1,90 @@
+#include "analyses/posteriors/posteriors.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "analyses/analysis_list.h"
+#include "analyses/posteriors/certain_entropy.h"
+#include "analyses/sequence_report.h"
+
+namespace semicrf {
+
+PosteriorResult sweep_certainly(const PieceContext& context, const WindowPlan& plan,
+                                PosteriorSelection selection, const PosteriorSink& sink) {
+  selection.scored = context.unconstrained;
+  PosteriorResult result =
+      sweep_posteriors(context.engine, context.source, plan, selection, sink, context.progress);
+  if (result.sums && context.analyses.engine)
+    make_entropy_certain(*context.analyses.engine, context.engine.model(), context.source, selection,
+                         plan.budget, result);
+  return result;
+}
+
+PosteriorSelection Posteriors::selection(const PieceChain& chain, const SegmentList* path,
+                                         int threads) const {
+  PosteriorSelection selection;
+  selection.starts = request_.starts;
+  selection.ends = request_.ends;
+  selection.sums = request_.sums;
+  selection.counts = request_.counts;
+  selection.threads = threads;
+  selection.labels = request_.labels;
+  selection.path = path;
+  selection.path_edges = request_.path_edges;
+  selection.path_next = request_.path_next;
+  selection.roles = chain.roles;
+  selection.edges = chain.edges;
+  return selection;
+}
+
+WindowNeeds Posteriors::needs(const Engine& engine, const ScoreSource& source,
+                              const PieceChain& chain) const {
+  const SegmentList some_path;
+  return posterior_needs(engine, source, selection(chain, request_.along_path ? &some_path : nullptr, 1));
+}
+
+void Posteriors::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
+                     const BlockSink& sink) const {
+  for (const auto& other : context.analyses) other->begin_posteriors(context, result);
+  const SegmentList* const path = request_.along_path ? &result.path() : nullptr;
+  PosteriorResult found = sweep_certainly(context, plan, selection(context.chain, path, context.threads),
+                                          [&](const PosteriorBlock& block) {
+                                            for (const auto& other : context.analyses)
+                                              other->add_posteriors(block, result);
+                                            sink(result, block);
+                                          });
+  result.feasible = found.feasible;
+  result.put(std::move(found));
+}
+
+void Posteriors::run_together(const PiecesContext& context, std::span<PieceResult> results) const {
+  std::vector<std::size_t> feasible;
+  std::vector<ScoreWindow> scores;
+  std::vector<PosteriorSelection> selections;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].feasible) continue;
+    feasible.push_back(i);
+    scores.push_back(context.pieces[i]);
+    selections.push_back(selection({}, request_.along_path ? &results[i].path() : nullptr, 1));
+  }
+  std::vector<PosteriorResult> found = posteriors_together(
+      context.engine, scores, selections,
+      [&](std::size_t n, const PosteriorBlock& block) { context.sink(feasible[n], block); }, context.threads);
+  for (std::size_t n = 0; n < feasible.size(); ++n) {
+    results[feasible[n]].feasible = found[n].feasible;
+    results[feasible[n]].put(std::move(found[n]));
+  }
+}
+
+void Posteriors::record(const PieceRecord& piece, SequenceReport& report) const {
+  const auto& found = piece.result.get<PosteriorResult>();
+  report.add_totals(found, 2, piece);
+  report.add_posteriors(found, piece);
+}
+
+void Posteriors::record_infeasible(SequenceReport& report) const {
+  accumulate(report.stats.log_partition, std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace semicrf

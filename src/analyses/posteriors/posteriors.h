@@ -1,0 +1,52 @@
+// The posteriors of a piece (forward-backward) as an analysis.
+#pragma once
+
+#include <string>
+
+#include "analyses/analysis.h"
+
+namespace semicrf {
+
+// What is wanted of posteriors besides those of boundaries.
+struct PosteriorRequest {
+  bool labels = false;
+  bool starts = false;
+  bool ends = false;
+  bool along_path = false;  // those along the path, which an analysis before has found
+  bool path_edges = false;  // along the path its starts and ends, too
+  bool path_next = false;   // with path_edges, for the intervals of boundaries
+  bool sums = false;        // over all positions: entropies, sums by label
+  bool counts = false;      // the expected counts
+};
+
+// sweep_posteriors(), whose entropy is computed again in double precision where single precision does not
+// know it well (make_entropy_certain()) and the list knows the options of an engine.
+PosteriorResult sweep_certainly(const PieceContext& context, const WindowPlan& plan,
+                                PosteriorSelection selection, const PosteriorSink& sink);
+
+// Result: PosteriorResult; the posteriors themselves go to the outputs, block by block.
+class Posteriors : public Analysis {
+ public:
+  explicit Posteriors(const PosteriorRequest& request) : request_(request) {}
+
+  std::string title() const override { return "posterior"; }
+  int passes() const override { return 1; }
+  int sweeps() const override { return 2; }
+  WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
+  bool knows_edge_windows() const override { return computes_together(); }
+  // An engine that adds up counts gives those of all its sequences together.
+  bool computes_together() const override { return !request_.sums && !request_.counts; }
+  bool gives_posteriors() const override { return true; }
+  void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
+           const BlockSink& sink) const override;
+  void run_together(const PiecesContext& context, std::span<PieceResult> results) const override;
+  void record(const PieceRecord& piece, SequenceReport& report) const override;
+  void record_infeasible(SequenceReport& report) const override;
+
+ private:
+  PosteriorSelection selection(const PieceChain& chain, const SegmentList* path, int threads) const;
+
+  PosteriorRequest request_;
+};
+
+}  // namespace semicrf
