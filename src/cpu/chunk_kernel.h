@@ -41,7 +41,7 @@ class ViterbiKernel {
   // edge.
   virtual RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                         ChunkPath* path) = 0;
-  // The same run again for its messages.
+  // Runs once more, as run() did, for the messages.
   virtual void messages(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                         ViterbiChunk& all) = 0;
   // Its forward messages as PosteriorKernel::forward() gives those of the log semiring. Not of the kernel for
@@ -67,7 +67,7 @@ class PosteriorKernel {
   struct Result {
     RunStates forward, backward;
     ChunkReport report;
-    ExpectedCounts counts;  // of this chunk; empty unless out.counts is given, which is not touched
+    ExpectedCounts counts;  // counts of this chunk; empty unless out.counts is given, which is not touched
   };
   virtual Result posteriors(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
                             std::int64_t anchor_spacing, RunStart forward, RunStart backward,
@@ -81,14 +81,14 @@ class KernelFactory {
   virtual ~KernelFactory() = default;
   virtual std::unique_ptr<Kernel> make() const = 0;
   virtual std::size_t table_bytes() const = 0;
-  // Of one kernel while it works on a chunk of this length.
+  // Bytes of one kernel while it works on a chunk of this length.
   virtual std::size_t workspace_bytes(std::int64_t chunk) const = 0;
-  // The same as a rule: no block in logarithms, segments longer than a position (engine.h).
+  // What these bytes are as a rule: no block in logarithms, segments longer than a position (engine.h).
   virtual std::size_t usual_workspace_bytes(std::int64_t chunk) const { return workspace_bytes(chunk); }
   virtual std::size_t usual_path_bytes(std::int64_t chunk) const { return path_bytes(chunk); }
   // And what it needs besides when it counts.
   virtual std::size_t counts_bytes(std::int64_t) const { return 0; }
-  // Of what is kept of a chunk for the traceback.
+  // Bytes of what is kept of a chunk for the traceback.
   virtual std::size_t path_bytes(std::int64_t) const { return 0; }
 };
 

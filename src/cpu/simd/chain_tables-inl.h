@@ -65,7 +65,7 @@ struct ChainTables {
   struct Transitions {
     AlignedArray<Real> numbers;  // (labels, padded) relative to out_bound[from] + into_bound[to]
     AlignedArray<double> logs;   // (labels, padded)
-    // The same as numbers times whole units; kDead: impossible, or (`deep`, padded) so low that nothing
+    // The scores as numbers times whole units; kDead: impossible, or (`deep`, padded) so low that nothing
     // notices it that whole units reach. `fit`: they reach all others.
     AlignedArray<Real> score_numbers;
     AlignedArray<Whole> score_whole, deep;
@@ -160,7 +160,7 @@ struct ChainTables {
   AlignedArray<Whole> offset_whole;   // (offsets + 1, padded): whole units that no start with a duration at
                                       // that distance exceeds, less those of the scale of its block
   AlignedArray<double> bias;          // (K, padded)
-  // The same as numbers times whole units, (panels, K, lanes); kDead: impossible.
+  // Duration scores as numbers times whole units, (panels, K, lanes); kDead: impossible.
   AlignedArray<Real> duration_numbers;
   AlignedArray<Whole> duration_whole;
   bool durations_fit = true;  // whole units reach all of them, but for
@@ -168,7 +168,7 @@ struct ChainTables {
   AlignedArray<Whole> deep_durations;
   Near near;
   Transitions transitions;
-  LabelScores tails, last;          // of the tail, and of the longest duration
+  LabelScores tails, last;          // scores of the tail, and of the longest duration
   AlignedArray<double> tail_drift;  // (padded) what rounding the number takes from a tail over a block
   Least least;
   bool fits = true;  // whole units reach all bounds

@@ -97,7 +97,7 @@ class ForwardRows : public RealVectors<Real, D, Semiring> {
   const ForwardArrays out_;
   std::size_t width_, labels_;
   bool tail_;
-  double mass_ = 0;  // of the run before the block
+  double mass_ = 0;  // mass of the run before the block
   AlignedArray<double> content_, row_;
 };
 

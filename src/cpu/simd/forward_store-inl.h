@@ -143,7 +143,7 @@ class ForwardStore {
  private:
   struct Block {
     double base, scale;
-    std::ptrdiff_t logs;  // of its first logarithm, or -1
+    std::ptrdiff_t logs;  // place of the block's first logarithm, or -1
     std::array<Whole, kBlock + 1> units;
   };
   static double log_value(Real number, Whole units, double scale) {

@@ -171,7 +171,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     edge_products(store_.last_alpha(block), store_.last_alpha_whole(block), back.start, whole,
                   static_cast<double>(back.units[0]), rest, end_.get() + last);
   }
-  // The same of a row of alpha as numbers times whole units.
+  // Products at an edge with a row of alpha as numbers times whole units.
   void edge_products(const Real* alpha, const typename Run::Whole* alpha_whole, const Real* start,
                      double whole, double start_units, Real rest, Real* out) const {
     const D d;
@@ -399,7 +399,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const auto log = [&](double x) { return x > 0 ? std::log(x) + scale : kNegativeInfinity; };
     return {log(sum), log(weight)};
   }
-  // The same of a block of logarithms.
+  // What crosses where the block is in logarithms.
   Crossing meet_logs(std::size_t block, std::size_t c, std::size_t first, std::size_t at) const {
     const auto lanes = static_cast<std::size_t>(backward_tables_->lanes);
     const auto& factors = backward_.factors();
@@ -415,7 +415,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     return out;
   }
 
-  // The same in double logarithms: segments of at most K positions (when `body`), and those with a tail.
+  // The crossing mass in double logarithms: segments of at most K positions (when `body`), and those with a
+  // tail.
   void crossing_exact(const ScoreView& view, std::int64_t b, bool body) {
     const int duration = forward_tables_->duration;
     const int reach = static_cast<int>(std::min<std::int64_t>(duration, b - chunk_.begin));
@@ -534,7 +535,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   // What an anchor in double logarithms gathers.
   struct ExactAnchor {
     std::vector<double> starts, ends;                           // (K, C)
-    std::vector<double> column_ends, column_bias, column_rows;  // of one label
+    std::vector<double> column_ends, column_bias, column_rows;  // columns of one label
   };
 
   std::shared_ptr<const Tables> forward_tables_, backward_tables_;

@@ -106,7 +106,8 @@ struct RealVectors {
       return e;
     }
   }
-  // The same for numbers of any size, and exact where x is a multiple of log 2: x = n log 2 + rest.
+  // split_log() with a power for numbers of any size, exact where x is a multiple of log 2: x = n log 2 +
+  // rest.
   static HWY_INLINE void split_power(VD x, Real* high, Real* low, Real* power) {
     if constexpr (S::kIsLog) {
       const DD dd;
@@ -211,7 +212,7 @@ struct RealVectors {
       return S::ToLog(dd, x);
     }
   }
-  // Of number x whole units, -inf for an impossible one.
+  // The logarithm of number x whole units, -inf for an impossible one.
   static HWY_INLINE VD log_of(const Real* number, const Whole* whole) {
     const DD dd;
     const VD n = load_whole(whole);
@@ -220,7 +221,7 @@ struct RealVectors {
                           hn::MulAdd(n, hn::Set(dd, S::kUnit), x), hn::Set(dd, kNegativeInfinity));
   }
 
-  // Of a row of numbers times `units` and what the labels have besides: sign x label_units.
+  // The logarithms of a row of numbers times `units` and what the labels have besides: sign x label_units.
   static void log_row(const Real* numbers, std::size_t width, Whole units, const Whole* label_units,
                       double sign, double scale, double* out) {
     const DD dd;

@@ -110,7 +110,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     AlignedArray<double> before;   // (width) alpha one boundary before `reached`, on its scale
     AlignedArray<double> reached;  // (width) alpha where the run stands
     std::int64_t position = 0;
-    double last_shift = 0;  // of the position passed last
+    double last_shift = 0;  // shift of the position passed last
     double origin = 0, origin_whole = 0, base = 0, mass = 0;
   };
 
@@ -307,7 +307,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     Kept<V> constant[kVectors];
     for (int v = 0; v < kVectors; ++v)
       constant[v] = hn::Load(d, constant_.get() + static_cast<std::size_t>(v) * lanes);
-    const auto used = hn::FirstN(d, t_->labels - (kVectors - 1) * lanes);  // of the last vector
+    const auto used = hn::FirstN(d, t_->labels - (kVectors - 1) * lanes);  // labels of the last vector
     const float* from =
         scores.emissions.f32 + static_cast<std::size_t>(run.position - scores.begin) * t_->labels;
     double* to = const_cast<double*>(run.scores.get());
@@ -470,7 +470,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
   Run left_, right_;
   AlignedArray<double> rows_;      // (positions of the chunk + 1, width)
   AlignedArray<double> constant_;  // (width) duration score less baseline
-  std::vector<double> baseline_;   // of the sequence that `constant_` is for
+  std::vector<double> baseline_;   // baseline of the sequence that `constant_` is for
   std::vector<std::int32_t> path_;
 };
 

@@ -25,7 +25,7 @@ auto with_best_width(int labels, Build build) {
   constexpr std::size_t kWidest = 64 / sizeof(Real);
   using Wide = hn::CappedTag<Real, kWidest>;
   using Middle = hn::CappedTag<Real, kWidest / 2>;
-  constexpr double kWideCost = 1.7;  // of one operation, relative to the other
+  constexpr double kWideCost = 1.7;  // cost of one operation on them, relative to the narrower ones
   const auto panels = [&](std::size_t lanes) {
     return static_cast<double>(ceil_div(static_cast<std::size_t>(labels), lanes));
   };

@@ -127,7 +127,8 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     for (std::size_t c = 0; c < padded; c += hn::Lanes(dd))
       keep_logs(m.tail + c, m.tail_whole + c, padded, scale, c, keep.tails + first);
   }
-  // Of the labels from c on, in the 16 slots of a block: numbers, `step` entries from slot to slot.
+  // Keeps the labels from c on, in the 16 slots of a block, as logarithms: numbers, `step` entries from slot
+  // to slot.
   HWY_INLINE void keep_logs(const Real* numbers, const typename Run::Whole* whole, std::size_t step, VD scale,
                             std::size_t c, double* rows) const {
     const auto labels = static_cast<std::size_t>(tables_->labels);

@@ -78,7 +78,7 @@ double PathTracer::exact(const Place& at, std::size_t index, const Origin& origi
   return at.chunk->extra[(*at).extra + index] + shift(*at.chunk, origin);
 }
 
-// Of a block that is not exact: less what all labels of the boundary share.
+// Alpha of a label at a slot; where the block is not exact, less what all labels of the boundary share.
 double PathTracer::alpha(const Place& at, std::size_t slot, std::size_t label, const Origin& origin) const {
   if ((*at).exact) return exact(at, slot * t_.labels + label, origin);
   const ViterbiChunk& chunk = *at.chunk;

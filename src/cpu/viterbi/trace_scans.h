@@ -43,7 +43,7 @@ struct Walk {
 // same on every instruction set.
 template <class Number>
 struct TraceScans {
-  // Of starts[slot * stride] + bias[slot] over slots [first, last) of a block: the largest, into *score, and
+  // The largest of starts[slot * stride] + bias[slot] over slots [first, last) of a block, into *score, and
   // the last slot that has it, the shortest duration. Reads all 16 of both.
   int (*best_slot)(const double* starts, std::size_t stride, const double* bias, int first, int last,
                    double* score) = nullptr;

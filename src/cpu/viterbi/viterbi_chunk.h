@@ -11,13 +11,12 @@
 
 namespace semicrf::cpu {
 
-// Of a block, C labels:
+// The messages of a block, C labels:
 //   alpha   (16, C)  of boundaries begin+1..begin+16
 //   starts  (C, 16)  of boundaries begin..begin+15: the best score of everything before a segment that starts
 //                    there plus its start score, less the content of the block up to there
 //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16,
-//   content
-//                    up to the block's first boundary only
+//                    content up to the block's first boundary only
 // Blocks that hold logarithms alone (`exact`) have all of them in `extra`, the tail with the content up to
 // its boundary and the starts without any content. Of others `starts` and `tails` are logarithms, in the
 // vectors' layout; alpha is a number of the kernel relative to the largest of its boundary and to
@@ -28,7 +27,7 @@ struct ViterbiChunk {
   struct Block {
     bool exact = false;
     bool shifted = false;   // whole numbers were taken out of the emissions: 16 of them, last in `extra`
-    std::size_t extra = 0;  // of the block's first value in `extra`
+    std::size_t extra = 0;  // place of the block's first value in `extra`
   };
   std::int64_t begin = 0;  // first boundary of the first block
   double whole = 0;        // a whole number
@@ -61,7 +60,7 @@ struct ViterbiChunk {
     std::size_t block_doubles() const {
       return rows() * (tail ? 2 : 1) + 2 * static_cast<std::size_t>(labels);
     }
-    // Of an exact block in `extra`, without shifts.
+    // Values of an exact block in `extra`, without shifts.
     std::size_t exact_values() const { return rows() * (tail ? 3 : 2); }
   };
   const Shape& shape() const { return shape_; }
@@ -69,9 +68,9 @@ struct ViterbiChunk {
   bool covers(std::int64_t position) const {
     return position >= begin && position < begin + kBlock * static_cast<std::int64_t>(blocks.size());
   }
-  // Of one block, whether it is exact or not.
+  // Bytes of one block, whether it is exact or not.
   static std::size_t bytes_per_block(const Shape& shape);
-  // Of one that is not exact.
+  // Bytes of a block that is not exact.
   static std::size_t usual_bytes_per_block(const Shape& shape);
 
   // Forgets the blocks and makes room for `count`.

@@ -24,7 +24,7 @@ struct BlockMeeting {
   using Run = BlockRun<Real, D, LogSemiring>;
 
   const ForwardStore<Real, D>& store;
-  std::size_t block;  // of the store
+  std::size_t block;  // block of the store
   const typename Run::Messages& back;
   Run& run;
   int slots;     // positions of the block that exist

@@ -28,7 +28,7 @@ struct BlockMessages {
 
   // Numbers, relative to `scale`.
   double scale = 0;
-  std::array<Whole, kBlock + 1> units{};  // of alpha at the block's boundaries
+  std::array<Whole, kBlock + 1> units{};  // units of alpha at the block's boundaries
   // (16, padded) alpha of run boundaries begin+1..begin+16: times exp(source bound) and units[slot + 1].
   // Numbers far below the largest of their boundary are 0; alpha_number times alpha_whole loses nothing.
   Real* alpha = nullptr;

@@ -186,7 +186,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
   }
   const FarPart<Real, D, Semiring>& far() const { return far_; }
   const ContentFactors<Real, D, Semiring>& factors() const { return factors_; }
-  const double* content() const { return scores_.content(); }  // of the block loaded
+  const double* content() const { return scores_.content(); }  // content of the block loaded
   const double* first_scores() const { return scores_.first(); }
   const double* last_scores() const { return scores_.last(); }
   bool has_edge_scores() const { return scores_.has_edges(); }

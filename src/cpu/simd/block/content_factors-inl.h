@@ -72,7 +72,7 @@ class ContentFactors : public RealVectors<Real, D, Semiring> {
   }
 
  private:
-  static constexpr double kMostScore = 1 << 17;  // of one position and label
+  static constexpr double kMostScore = 1 << 17;  // largest score of one position and label
 
   template <bool kEdges>
   HWY_INLINE bool make_part(const Scores& scores, std::size_t c) {

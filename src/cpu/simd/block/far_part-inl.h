@@ -158,7 +158,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   std::size_t width_, lanes_;
   const double unneeded_below_;
   AlignedArray<Real> sums_;
-  AlignedArray<Real> factor_, low_;  // of the active blocks
+  AlignedArray<Real> factor_, low_;  // factors of the active blocks
   AlignedArray<double> needed_;      // (lanes)
   std::vector<int> active_;
 };

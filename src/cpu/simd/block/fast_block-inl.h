@@ -184,7 +184,7 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   const Inputs* in_ = nullptr;
   Messages* out_ = nullptr;
   bool in_range_ = true;
-  Whole alpha_units_ = 0;          // of the largest alpha at the first boundary
+  Whole alpha_units_ = 0;          // units of the largest alpha at the first boundary
   AlignedArray<Real> sums_;        // (panels, 16, lanes) over durations, relative to
   AlignedArray<Whole> reference_;  // (padded) these units
   AlignedArray<Real> starts_;      // (panels, 16, lanes)

@@ -259,7 +259,7 @@ void FastBlock<Real, D, Semiring>::redo_panel(int panel, int slot, V total) {
   Kept<I> top = nothing;
   if (t_.tail) top = tail_.whole(panel);
   top = hn::IfThenElse(wanted, bare(top), hn::Set(di, Whole(-kLeastWhole)));
-  Kept<I> most = nothing;  // of the block's segments
+  Kept<I> most = nothing;  // units of the block's largest segment
   for_each_term(
       panel, slot, top, far_most_.get(), [&](V, I whole, V) HWY_ATTR { most = hn::Max(bare(most), whole); },
       [&](std::size_t of_block) HWY_ATTR {

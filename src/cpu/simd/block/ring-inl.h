@@ -85,7 +85,7 @@ class Ring : public RealVectors<Real, D, Semiring> {
     for (std::size_t c = 0; c < width_; c += hn::Lanes(DD()))
       hn::Store(log_vector(distance, slot, c), DD(), out + c);
   }
-  // The same of a slot of a block and the labels from c on.
+  // Logarithms of a slot of a block, for the labels from c on.
   HWY_INLINE VD log_vector(int distance, std::size_t slot, std::size_t c) const {
     const DD dd;
     const VD scale = hn::Load(dd, this->scale(distance) + c);
@@ -230,7 +230,7 @@ class Ring : public RealVectors<Real, D, Semiring> {
   std::size_t at(int distance) const {
     return static_cast<std::size_t>((head_ - distance + 2 * t_.ring_blocks) % t_.ring_blocks);
   }
-  // Of a label's slot in panels.
+  // The place of a label's slot in panels.
   std::size_t place(std::size_t slot, std::size_t c) const {
     const auto lanes = static_cast<std::size_t>(t_.lanes);
     return c / lanes * lanes * kBlock + slot * lanes + c % lanes;

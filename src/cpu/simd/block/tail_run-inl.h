@@ -111,7 +111,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     const I below = hn::Sub(hn::Load(DI(), whole_.get() + c0), reference);
     return Vectors::moved(hn::Load(D(), number_.get() + c0), below);
   }
-  // The same as numbers times whole units relative to the scale.
+  // The tail as numbers times whole units relative to the scale.
   HWY_INLINE V numbers(int panel) const {
     return hn::Load(D(), number_.get() + static_cast<std::size_t>(panel) * lanes_);
   }

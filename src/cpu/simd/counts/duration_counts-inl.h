@@ -293,7 +293,7 @@ class DurationCounts : public CountVectors<Real, D> {
     return true;
   }
 
-  // The same for the labels from c on, slot by slot: an end is relative to the largest one up to the slot,
+  // Counts for the labels from c on, slot by slot: an end is relative to the largest one up to the slot,
   // whose product with a start there is a probability over exp(bias). False where a duration that is ruled
   // out makes such a product larger than a double.
   template <bool kAdds>
@@ -516,7 +516,7 @@ class DurationCounts : public CountVectors<Real, D> {
     add(a0), add(a1), add(a2), add(a3), add(a4), add(a5), add(a6), add(a7);
   }
 
-  // Of the blocks behind the backward run.
+  // Ends of the blocks behind the backward run.
   struct Ends {
     Ends(std::size_t capacity, std::size_t rows, std::size_t width)
         : numbers(capacity * rows),
@@ -526,7 +526,7 @@ class DurationCounts : public CountVectors<Real, D> {
           scale(capacity * width, kNegativeInfinity),
           has_logs(capacity, 0) {}
     AlignedArray<Real> numbers;  // (capacity, panels, 16, lanes) relative to `scale`
-    // The same with nothing lost: numbers near 1 times whole units, or logarithms (capacity, 16, padded)
+    // The numbers with nothing lost: numbers near 1 times whole units, or logarithms (capacity, 16, padded)
     // where has_logs.
     AlignedArray<Real> starts;
     AlignedArray<Whole> whole;
@@ -534,7 +534,7 @@ class DurationCounts : public CountVectors<Real, D> {
     AlignedArray<double> scale;  // (capacity, padded) in the gauge of the boundary reached
     std::vector<char> has_logs;
   };
-  // Of the blocks that wait for their products; but for the numbers, of the last of them.
+  // Starts of the blocks that wait for their products; all but the numbers are of the last of them.
   struct Starts {
     Starts(std::size_t rows, std::size_t width)
         : numbers(kBatch * rows), scale(width), logs(rows), wide(rows), raw(rows), raw_whole(rows) {}

@@ -118,7 +118,7 @@ class TransitionCounts : public CountVectors<Real, D> {
       const auto* alpha_whole = meeting.back.alpha_whole + theirs * width_;
       const VD units_taken = hn::Set(dd, static_cast<double>(meeting.back.units[theirs + 1]));
       for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-        // Of the run's last boundary nobody has certified yet what may vanish.
+        // What may vanish of the run's last boundary is not certified yet.
         const VD power = Vectors::power(hn::Sub(Vectors::load_whole(alpha_whole + c), units_taken));
         const VD number = hn::Mul(hn::Mul(Vectors::load_double(alpha_number + c), power), by);
         most = hn::Max(most, number);
