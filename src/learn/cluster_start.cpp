@@ -245,7 +245,7 @@ class Clustering {
   const ClusterRows& rows_;
   std::size_t columns_;
   std::vector<double> sample_, centres_;  // rows of columns_
-  std::vector<bool> is_fixed_;            // of centres
+  std::vector<bool> is_fixed_;            // centres that do not move
 };
 
 }  // namespace

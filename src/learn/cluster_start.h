@@ -13,7 +13,7 @@ namespace semicrf {
 
 struct ClusterOptions {
   int labels = 0;
-  int known = 0;  // of them, the first
+  int known = 0;  // known labels, the first of all
   LearnStart start = LearnStart::kKMeans;
   std::uint64_t seed = 1;
   // Bins at either side over whose mean a bin is looked at: in longer segments less noise is left of it.

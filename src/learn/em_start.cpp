@@ -15,8 +15,8 @@ constexpr std::int64_t kTrialBins = 1 << 16;
 constexpr std::int64_t kStretches = 16;
 constexpr int kSeeds = 3;          // clusterings of each reach
 constexpr int kFew = 4;            // iterations of every trial, as an HMM
-constexpr int kMore = 16;          // of the likeliest of each reach
-constexpr int kWithLaw = 6;        // of these, over all data, with the law of durations that is asked for
+constexpr int kMore = 16;          // iterations of the likeliest of each reach
+constexpr int kWithLaw = 6;        // iterations over all data, with the law of durations that is asked for
 constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
@@ -29,7 +29,7 @@ TrainingData stretches_of(const TrainingData& data) {
   part.num_labels = data.num_labels;
   part.num_tracks = data.num_tracks;
   part.absence_of = data.absence_of;
-  std::int64_t stretch = 0, first = 0;  // of the piece
+  std::int64_t stretch = 0, first = 0;  // place in the piece
   for (const TrainingPiece& piece : data.pieces) {
     for (; stretch < wanted; ++stretch) {
       const std::int64_t begin = stretch * (all / wanted);

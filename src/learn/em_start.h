@@ -18,7 +18,7 @@ namespace semicrf {
 
 struct EmStart {
   Parameters parameters;
-  std::vector<double> sizes;  // of negative binomials
+  std::vector<double> sizes;  // sizes of negative binomials
   int window = 1;             // bins whose mean was clustered
 };
 

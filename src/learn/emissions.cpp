@@ -15,11 +15,11 @@
 namespace semicrf {
 namespace {
 
-constexpr double kLeastProbability = 1e-6;            // of a 1, and of a 0
-constexpr double kLeastVariance = 1e-4;               // of features whose variance is 1
-constexpr double kLeastMean = 1e-6;                   // of counts
+constexpr double kLeastProbability = 1e-6;            // least probability of a 1, and of a 0
+constexpr double kLeastVariance = 1e-4;               // for features whose variance is 1
+constexpr double kLeastMean = 1e-6;                   // least mean of counts
 constexpr double kSeldomSeen = 1e-6;                  // bins
-constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // of negative binomials
+constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // sizes of negative binomials
 constexpr double kOverdispersed = 1.2;
 
 // As std::lgamma, which also writes a variable of the whole program; fits run side by side.

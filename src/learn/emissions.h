@@ -3,7 +3,8 @@
 // Each is of the exponential family, so that its log density is linear in features of the tracks:
 //   log p(x | c) = weights[c] . features(x) + bias[c] + h(x),
 // where h(x) (the base measure) is the same for every label. The linear heads of a parameter file hold the
-// first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins (docs/users/learning.md).
+// first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins
+// (docs/users/learning.md).
 #pragma once
 
 #include <optional>
@@ -27,7 +28,7 @@ bool is_count_family(EmissionFamily family);
 EmissionFamily choose_emission(const TrainingData& raw);
 
 struct FeatureOptions {
-  std::optional<Transform> transform;  // of Gaussian emissions; absent: as `train` chooses
+  std::optional<Transform> transform;  // for Gaussian emissions; absent: as `train` chooses
   double binarize_tail = 1e-4;
   std::optional<double> threshold;
 };
@@ -95,7 +96,7 @@ class Emissions {
   std::size_t inputs_;   // the first of them
   // By input track, the column of its absence; none where it always has a value.
   std::vector<std::optional<std::size_t>> absence_;
-  ValueCounts values_;              // of the training data
+  ValueCounts values_;              // values of the training data
   std::vector<double> dispersion_;  // by input track, size r of negative binomials
 };
 

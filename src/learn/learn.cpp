@@ -202,7 +202,7 @@ class Learner {
     return states;
   }
 
-  // Of what the fits depend on: files, options and models, but for when they stop.
+  // A digest of what the fits depend on: files, options and models, but for when they stop.
   std::string fingerprint() const {
     std::string text;
     for (const auto& [name, digest] : record_.files)

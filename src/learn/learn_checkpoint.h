@@ -24,8 +24,8 @@ std::vector<EmState> read_learn_checkpoint(const std::string& path, const std::s
 // Keeps the states while fits run side by side, and writes them.
 class LearnCheckpoint {
  public:
-  // Of `path`, empty: nothing is written; every so many iterations of a fit, at its end, and when a signal
-  // ends the program. `say`: see CheckpointFile.
+  // The checkpoint at `path`; where that is empty, nothing is written. It is written every so many iterations
+  // of a fit, at its end, and when a signal ends the program. `say`: see CheckpointFile.
   LearnCheckpoint(std::string path, std::string fingerprint, int every, std::vector<EmState> states,
                   std::function<void(const std::string&)> say);
 
@@ -38,7 +38,7 @@ class LearnCheckpoint {
 
   std::string path_, fingerprint_;
   int every_;
-  std::mutex mutex_;  // of the states
+  std::mutex mutex_;  // guards the states
   std::vector<EmState> states_;
   CheckpointFile file_;
 };

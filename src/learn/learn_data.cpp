@@ -101,7 +101,7 @@ class LearnDataReader {
            "start without --init FILE"});
   }
 
-  // Of all samples, in the order in which they come first.
+  // The tracks of all samples, in the order in which they come first.
   std::vector<Track> tracks_of_samples() const {
     std::vector<Track> tracks;
     NameIndex names;
@@ -212,7 +212,7 @@ class LearnDataReader {
                          "give --labels " + std::to_string(known) + " or more; the others are new labels");
   }
 
-  // Of tracks whose bins without a value say nothing.
+  // Adds a track of absences for each track whose bins without a value say nothing.
   void add_absence_tracks() {
     const std::vector<Track> tracks = data_.tracks;
     for (const Track& track : tracks)

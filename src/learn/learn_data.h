@@ -18,12 +18,12 @@ namespace semicrf {
 struct LearnData {
   std::optional<Parameters> init;  // the model of --init
   std::int64_t bin_size = 1;       // bases
-  std::vector<Track> tracks;       // of the features
+  std::vector<Track> tracks;       // tracks of the features
   TrainingInputs inputs;           // features
   EmissionFamily family = EmissionFamily::kBernoulli;
-  std::vector<double> sizes;  // of negative binomials, where --init says them
+  std::vector<double> sizes;  // sizes of negative binomials, where --init says them
   std::vector<LackingTrack> lacking_tracks;
-  // Of tracks that some sample lacks: kMarginal in `tracks` while fitting, this in the file.
+  // Policies of tracks that some sample lacks: kMarginal in `tracks` while fitting, this in the file.
   std::map<std::string, MissingPolicy> policies;
   std::vector<Label> known;  // labels of --labels-known, the first of the model
   std::vector<int> labels;   // numbers of labels, at least one

@@ -27,8 +27,8 @@ struct LearnOptions {
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
   std::optional<EmissionFamily> emission;  // absent: by the values of the tracks
-  std::optional<Transform> transform;      // of Gaussian emissions; absent: chosen for every track
-  double binarize_tail = 1e-4;             // of the Poisson distribution, by which tracks become 0 and 1
+  std::optional<Transform> transform;      // for Gaussian emissions; absent: chosen for every track
+  double binarize_tail = 1e-4;             // tail of the Poisson distribution by which tracks become 0 and 1
   std::optional<double> threshold;         // in its place: raw values from here on are 1
   LawOptions law;
   LearnStart start = LearnStart::kKMeans;
@@ -39,7 +39,7 @@ struct LearnOptions {
   CheckpointOptions checkpoint{"", 10, "", false};  // every 10 iterations of each fit
   std::string output = "-";
   std::string stats_path;
-  std::string version;  // of the program
+  std::string version;  // version of the program
 
   // Whether the fit goes on from a model, and its file.
   bool from_file() const { return !input.parameters.empty() || !chromhmm_model.empty(); }

@@ -16,7 +16,7 @@ struct LearnedFit {
   int iterations = 0;
   bool converged = false;
   std::vector<double> log_likelihood;  // nats, of the training data: before the first iteration, after each
-  std::optional<double> validation;    // of the validation data
+  std::optional<double> validation;    // for the validation data
   int parameters = 0;                  // free ones
   double aic = 0, bic = 0;
 };
@@ -27,9 +27,9 @@ struct LearnRecord {
   std::vector<std::pair<std::string, std::string>> options;  // what changes the result
   std::vector<std::pair<std::string, std::string>> files;    // name and SHA-256
   std::int64_t positions = 0, validation_positions = 0;      // bins
-  std::vector<double> sizes;  // of negative binomial emissions, by track; else empty
+  std::vector<double> sizes;  // sizes of negative binomial emissions, by track; else empty
   std::vector<LearnedFit> fits;
-  std::size_t chosen = 0;  // of fits
+  std::size_t chosen = 0;  // place in `fits`
 };
 
 // The `training` section: a JSON object on one line. Of the fits that were not chosen the last value stands.

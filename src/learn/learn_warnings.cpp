@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kManySegments = 0.25;
 
-// Of a label's segments, the share that has K bins or more.
+// The share of a label's segments that have K bins or more.
 double share_at_cap(const ChainModel& chain, int label) {
   const double at_cap = std::exp(chain.duration_score(chain.max_duration, label));
   if (!chain.has_tail()) return at_cap;

@@ -12,7 +12,7 @@
 namespace semicrf {
 namespace {
 
-constexpr double kLeastLeft = 1e-6;  // of a tail's 1 - q
+constexpr double kLeastLeft = 1e-6;  // least 1 - q of a tail
 constexpr double kSeldom = 1e-9;     // counts below this are none
 
 // The point in [low, high] where f is largest, f having one maximum; to 1e-7 of the interval.
@@ -65,7 +65,7 @@ std::vector<double> fit_negative_binomial(const std::vector<double>& counts, dou
   return negative_binomial(std::exp(best_mean(log_size)), std::exp(log_size), longest, tail);
 }
 
-// Of the entries that are allowed; 0 for the others.
+// Likeliest probabilities of the entries that are allowed; 0 for the others.
 template <class IsAllowed>
 std::vector<double> likeliest_allowed(const std::vector<double>& counts, IsAllowed is_allowed) {
   std::vector<double> allowed;

@@ -55,7 +55,7 @@ std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engin
   return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
 }
 
-// Of the whole program: what is in memory after reading, and what the fit adds to it as a rule.
+// Bytes of the whole program: what is in memory after reading, and what the fit adds to it as a rule.
 std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& options, std::size_t coordinates) {
   // Vectors of coordinates: the history of L-BFGS, and a few.
   const std::size_t vectors = options.optimizer == Optimizer::kAdamW ? 12 : 2 * 40 + 12;

@@ -44,7 +44,7 @@ struct AdamWOptions {
   double weight_decay = 0;
   std::int64_t window = 10000;  // bins
   int batch = 4;                // windows per step
-  std::uint64_t seed = 1;       // of the order of the windows
+  std::uint64_t seed = 1;       // seed for the order of the windows
 };
 
 // The true segments, and the bins without one.
@@ -55,8 +55,8 @@ struct LabelOptions {
   Unlabeled unlabeled = Unlabeled::kShort;
 };
 
-// Shape of the model; what is absent comes from --init or is chosen (docs/users/training.md). Where durations are
-// chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
+// Shape of the model; what is absent comes from --init or is chosen (docs/users/training.md). Where durations
+// are chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
 struct ShapeOptions {
   std::optional<int> max_duration;
   bool tail = false;
@@ -72,7 +72,8 @@ struct TrainOptions {
   InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
   LabelOptions labels;
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
-  bool samples_may_lack_tracks = false;  // of several samples: the features are NaN there; `learn` alone
+  // the features are NaN where some sample lacks a track; `learn` alone
+  bool samples_may_lack_tracks = false;
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
   ShapeOptions shape;
@@ -86,7 +87,7 @@ struct TrainOptions {
   std::string output = "-";
   std::string stats_path;
   MultiqcTarget multiqc;  // with its sample
-  std::string version;    // of the program
+  std::string version;    // version of the program
 };
 
 }  // namespace semicrf

@@ -11,7 +11,7 @@ struct LabelEvidence {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::vector<int> labels;          // one of these; empty: any
-  std::vector<double> log_weights;  // of the labels, natural logarithms; empty: 0
+  std::vector<double> log_weights;  // weights of the labels, natural logarithms; empty: 0
   // A line: its bins belong to one segment, which ends where the next line begins at once. Else segments may
   // begin and end at every bin. A linear chain has no such lines: all its segments are single bins.
   bool one_segment = false;
@@ -22,7 +22,7 @@ struct LabelEvidence {
 // Several labels that a line may have, "A|B" or "A:0.7|B:0.3".
 struct LabelChoice {
   std::vector<int> labels;          // ascending
-  std::vector<double> log_weights;  // of them, their exponentials sum to 1; or empty
+  std::vector<double> log_weights;  // weights of the labels, whose exponentials sum to 1; or empty
 
   friend bool operator==(const LabelChoice&, const LabelChoice&) = default;
 };

@@ -56,7 +56,7 @@ class LabelReader {
   // A line whose name may be one label or several: that is known when all lines are read.
   struct Undecided {
     std::string chromosome, name;
-    std::size_t index = 0;  // of its record
+    std::size_t index = 0;  // place of its record
     std::int64_t line = 0;
     std::optional<Color> color;
   };

@@ -20,11 +20,11 @@ struct LabelFile {
   std::string path;                  // as it was given
   std::vector<std::string> files;    // that were read: those of a folder, else `path`
   std::vector<Label> labels;         // the known ones, or those of the file in their natural order
-  std::vector<LabelChoice> choices;  // of lines with several labels
+  std::vector<LabelChoice> choices;  // choices of lines with several labels
   // Sorted by position, disjoint; their labels are indices, or choice_number() of an index in `choices`.
   std::map<std::string, std::vector<LabelRecord>> chromosomes;
   std::vector<std::string> order;              // chromosomes in the file's order
-  std::map<std::string, std::string> sources;  // of chromosomes: the file that has their segments
+  std::map<std::string, std::string> sources;  // by chromosome: the file that has its segments
   std::int64_t vanished = 0;                   // intervals too short for a bin, of files with times
   std::optional<int> background;               // label of what no line covers
   std::int64_t longest_free_gap =

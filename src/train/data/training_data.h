@@ -17,7 +17,7 @@ namespace semicrf {
 // label.
 struct TrainingPiece {
   BinLocation location;
-  std::size_t sample = 0;       // of those trained on together
+  std::size_t sample = 0;       // number among the samples trained on together
   std::int64_t length = 0;      // T
   CutEdges cut;                 // that the model scores as such
   std::vector<float> features;  // (T, F) row-major, transformed; NaN: no value, until it is filled
@@ -35,9 +35,10 @@ struct TrainingPiece {
 };
 
 struct TrainingData {
-  int num_labels = 0;                   // C
-  int num_tracks = 0;                   // F
-  std::vector<std::size_t> absence_of;  // of the last columns: 1 where this column has no value, else 0
+  int num_labels = 0;  // C
+  int num_tracks = 0;  // F
+  // for each of the last columns: 1 where this column has no value, else 0
+  std::vector<std::size_t> absence_of;
   double log_slopes = 0;  // sum of ln(d feature / d raw value) over all values; set by `learn` alone
   std::vector<TrainingPiece> pieces;
 

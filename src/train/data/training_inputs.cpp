@@ -47,7 +47,7 @@ InputOptions validation_input(const TrainOptions& options, InputOptions input) {
   return input;
 }
 
-// The same with the labels of the model, a column of the scores of starts and ends each.
+// Parameters to read tracks with the labels of the model, a column of the scores of starts and ends each.
 Parameters labelled_parameters(const std::vector<Track>& tracks, std::int64_t bin_size,
                                const std::vector<Label>& labels) {
   Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
@@ -65,7 +65,7 @@ ReadOptions read_options(const TrainOptions& options) {
 
 void check_chromosomes(const LabelFile& labels, const InputSet& inputs, TrainingInputs& found) {
   if (labels.chromosomes.empty()) return;
-  std::map<std::string, std::int64_t> ends;  // of the tracks' chromosomes, bases
+  std::map<std::string, std::int64_t> ends;  // ends of the tracks' chromosomes, bases
   std::vector<std::string> names;
   for (const Sequence& sequence : inputs.sequences()) {
     std::int64_t& end = ends[sequence.chromosome];
@@ -195,14 +195,15 @@ class Reader {
     if (stats != nullptr && entry.pieces > 0) stats->append(stats_entry(entry, stats->empty()));
   }
 
-  // Of the pieces from `first` on, which are those of this sequence.
+  // Marks the cuts of the pieces from `first` on, which are those of this sequence.
   void mark_cuts(const Sequence& sequence, std::size_t first, TrainingInputs& found) {
     std::vector<BinRange> ranges;
     for (std::size_t i = first; i < data_.pieces.size(); ++i) {
       const std::int64_t begin = data_.pieces[i].location.first_bin;
       ranges.push_back({begin, begin + data_.pieces[i].length});
     }
-    const bool is_part = sequence.title != sequence.chromosome;  // of a chromosome, as the array's name says
+    // a part of a chromosome, as the array's name says
+    const bool is_part = sequence.title != sequence.chromosome;
     const ChromosomeEnds ends{sequence.begins_chromosome, sequence.ends_chromosome};
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const CutEdges cut = cut_edges(ranges, i, sequence.bins, ends);

@@ -35,11 +35,11 @@ struct TrainingInputs {
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
   NameIndex known_paths;             // the same
-  std::vector<std::string> labels;   // of these: the files of labels
-  TrackSteps steps;                  // of bigWig files
+  std::vector<std::string> labels;   // the files of labels among them
+  TrackSteps steps;                  // steps of bigWig files
   std::vector<Warning> warnings;
-  SpooledText sequences;       // of the training data: their entries in statistics
-  MissingSummary missing;      // of the labelled bins
+  SpooledText sequences;       // entries of the training data in statistics
+  MissingSummary missing;      // values missing in the labelled bins
   std::size_t kept_bytes = 0;  // besides the arrays of the pieces: of sequences, pieces, segments and labels
 };
 

@@ -66,7 +66,7 @@ std::vector<double> contents(const CentredScores& scores, const std::vector<Segm
   return sums;
 }
 
-// Of a segment that is known in part any longer duration will do, too.
+// Whether a duration is possible; where a segment is known in part, any longer one will do, too.
 bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool is_part) {
   if (model.duration_score(duration, label) > kNegativeInfinity) return true;
   for (std::int64_t k = duration + 1; is_part && k <= model.max_duration; ++k)

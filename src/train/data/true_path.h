@@ -16,8 +16,8 @@ namespace semicrf {
 // `threads`.
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
                   int threads);
-// The same of a piece that was cut. `has_roles`: the window's labels are those of the chain of roles; else
-// they are those of the model.
+// The score of the true segments of a piece that was cut. `has_roles`: the window's labels are those of the
+// chain of roles; else they are those of the model.
 double true_score(const EdgeRoles& roles, const ScoreWindow& window, bool has_roles,
                   const TrainingPiece& piece, int threads);
 

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kFirstDecay = 0.9;     // beta1
 constexpr double kSecondDecay = 0.999;  // beta2
 constexpr double kEpsilon = 1e-12;      // gradients are means over positions: small
-constexpr double kLastShare = 0.05;     // of the learning rate, in the last iteration
+constexpr double kLastShare = 0.05;     // share of the learning rate in the last iteration
 
 // Windows in the order of iteration `iteration`: the same on every machine.
 std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, int iteration) {

@@ -19,8 +19,8 @@ struct FitState {
   int best_iteration = 0;
   std::vector<double> best_x;
   double best_nll = 0;
-  std::vector<double> first_moment, second_moment;  // of AdamW
-  std::int64_t steps = 0;                           // of AdamW
+  std::vector<double> first_moment, second_moment;  // moments of AdamW
+  std::int64_t steps = 0;                           // steps of AdamW
   bool finished = false;
   bool converged = false;
   std::string reason;  // why it finished

@@ -64,7 +64,7 @@ class Round {
   const CheckpointSink& save_;
   FitState& state_;
   Clock::time_point last_;
-  double nll_ = 0;  // of the last evaluation
+  double nll_ = 0;  // NLL of the last evaluation
   int evaluations_ = 0;
   int first_iteration_ = 0;
 };

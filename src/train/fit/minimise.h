@@ -23,9 +23,9 @@ enum class MinimiseEnd {
 // Descends from `start` with an empty history. What the calls throw passes through.
 MinimiseEnd minimise(std::span<const double> start, const MinimiseCalls& calls);
 
-// Of both libraries.
+// Settings of both libraries.
 inline constexpr int kHistory = 40;         // pairs of steps and gradient changes
 inline constexpr int kLineSearch = 20;      // evaluations in one line search
-inline constexpr double kGradient = 1e-12;  // of the norm of the coordinates: nothing left to gain
+inline constexpr double kGradient = 1e-12;  // share of the norm of the coordinates: nothing left to gain
 
 }  // namespace semicrf

@@ -46,7 +46,7 @@ class ParameterSpace {
  private:
   // Numbers that are their own coordinate, up to a scale.
   struct Plain {
-    std::vector<std::size_t> entries;  // of the list
+    std::vector<std::size_t> entries;  // entries of the list
     std::vector<double> scale;
     std::function<std::vector<double>*(Parameters&)> list;
     std::vector<double> ParameterGradient::*gradient;
@@ -60,7 +60,7 @@ class ParameterSpace {
   Parameters first_;
   std::set<Part> frozen_;
   std::vector<Plain> plain_;
-  std::vector<TableStretch> stretches_;  // of a free table
+  std::vector<TableStretch> stretches_;  // stretches of a free table
   std::vector<double> formula_scale_;    // (C) where the parameters of a formula are free, else empty
   std::vector<std::size_t> free_tails_;  // labels whose log odds of q have a coordinate of their own
   std::vector<double> tail_scale_;       // like free_tails_

@@ -20,7 +20,7 @@ TableStretch::TableStretch(int first, std::span<const double> seen, std::size_t 
   second_below_.assign(count, 0.0);
   for (std::size_t i = 1; i + 1 < count; ++i) {
     const double k = first_ + static_cast<double>(i);
-    const double weight = smoothness * k * k * k;  // of (B[k+1] - 2 B[k] + B[k-1])^2
+    const double weight = smoothness * k * k * k;  // weight of (B[k+1] - 2 B[k] + B[k-1])^2
     diagonal_[i - 1] += weight;
     diagonal_[i] += 4 * weight;
     diagonal_[i + 1] += weight;

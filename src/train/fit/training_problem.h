@@ -30,7 +30,7 @@ class TrainingProblem {
 
   // (NLL + penalties) / positions over all training pieces, and its gradient. `nll` gets NLL / positions.
   double evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const;
-  // The same over some pieces, all where empty: an estimate of the above; penalties count in full.
+  // The objective over some pieces, all where empty: an estimate of evaluate(); penalties count in full.
   double evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
                          std::span<double> gradient, double& nll) const;
   // NLL per position of the validation data; nullopt when there is none. Not from several threads.

@@ -63,7 +63,7 @@ ScoreWindow allowed_scores(const ScoreWindow& window, const ChainModel& model,
   std::vector<double>& emissions = buffers.emissions.f64;
   for (const LabelEvidence& one : evidence)
     for (std::size_t i = 0; i < one.log_weights.size(); ++i) {
-      // Of one segment once, of single bins each.
+      // One segment counts once, single bins each.
       const std::int64_t end = one.one_segment ? one.begin + 1 : one.end;
       for (std::int64_t t = one.begin; t < end; ++t)
         emissions[static_cast<std::size_t>(t) * labels + wide(one.labels[i])] += one.log_weights[i];

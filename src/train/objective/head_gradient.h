@@ -24,8 +24,8 @@ struct ScoreDerivatives {
 void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
                        const ScoreDerivatives& derivatives, int threads, ParameterGradient& gradient);
 
-// The same in two parts. Adds what the engine made of the posteriors of pieces with this mean of the features
-// (not read but under `mean` centring).
+// The gradient in two parts. The first adds what the engine made of the posteriors of pieces with this mean
+// of the features (not read but under `mean` centring).
 void add_expected_features(const Parameters& parameters, const ExpectedFeatures& sums,
                            std::span<const double> feature_mean, ParameterGradient& gradient);
 // Takes what the true segments of a piece make of it, without starts and ends that a cut hides. Which

@@ -104,7 +104,7 @@ class Evaluator {
       visit(alike);
     }
   }
-  // Of the engines for the pieces at hand.
+  // The chain of the engines for the pieces at hand.
   ChainModel chain() const {
     if (roles_ && has_role_chain_) return roles_->chain();
     ChainModel model = parameters_.chain;
@@ -236,7 +236,7 @@ class Evaluator {
   // threads end together; then runs of consecutive short ones. By the lengths alone.
   Shards make_shards(std::span<const std::size_t> pieces) const {
     Shards shards;
-    std::int64_t positions = 0;  // of short pieces
+    std::int64_t positions = 0;  // positions of short pieces
     for (const std::size_t i : pieces) {
       if (data_.pieces[i].length > kLongPiece) {
         shards.push_back({i});
@@ -394,14 +394,14 @@ class Evaluator {
   const TrainingData& data_;
   const Parameters& parameters_;
   LinearHeads heads_;
-  std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
+  std::unique_ptr<EdgeRoles> roles_;  // roles of the pieces at hand; null: they were not cut
   bool has_role_chain_ = false;       // whether engines have their chain; else they know cut edges
   EngineOptions options_;
   ObjectiveOptions objective_;
   Ranks alone_;
   Ranks& ranks_;
-  PieceBatch::Sum which_ = PieceBatch::Sum::kAll;  // of what is computed now
-  std::vector<double> log_partitions_;             // of pieces, all segmentations; written from any thread
+  PieceBatch::Sum which_ = PieceBatch::Sum::kAll;  // sum that is computed now
+  std::vector<double> log_partitions_;             // by piece, all segmentations; written from any thread
 };
 
 std::size_t head_weights(const Parameters& parameters) {
@@ -461,7 +461,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   // Those that are given are no room of their own, but copies of them are.
   const std::size_t arrays = parameters.boundary || data.boundary_arrays() > 0 ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
-  // Of a piece, per position: scores and posteriors, or the true label.
+  // Bytes of a piece, per position: scores and posteriors, or the true label.
   const std::size_t decoded_scores = project && !cut.any() ? 0 : decoded_labels * arrays * score;
   std::size_t position = project && !partly ? sizeof(int) : labels * arrays * (score + sizeof(double));
   if (partly) position += 3 * labels * sizeof(double);  // allowed_scores.h

@@ -25,7 +25,7 @@ struct ObjectiveOptions {
   // likelihood. Bins that have not one known label have none.
   double margin = 0;
   // Which derivatives are wanted.
-  bool emissions = true;  // of weights and bias
+  bool emissions = true;  // derivatives by weights and bias
   bool boundary = true;
   // Whether an engine that can do so applies the linear heads. The value has the same bits either way;
   // derivatives by the heads' weights add up in another order.

@@ -140,7 +140,7 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
   }
 }
 
-// Of pieces that were cut: less what their true segments count. Of an engine that has the chain of roles also
+// Pieces that were cut: less what their true segments count. An engine with the chain of roles also gives
 // what its expected counts lack; and its posteriors become those of the model's labels.
 void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
   const EdgeRoles& roles = *setup_.roles;

@@ -23,12 +23,12 @@ class PieceBatch {
   enum class Sum { kAll, kAllowed };
   struct Setup {
     const Parameters& parameters;
-    const LinearHeads& heads;  // of them
+    const LinearHeads& heads;  // heads of the parameters
     const ObjectiveOptions& options;
-    Precision precision = Precision::kFloat;  // of scores
+    Precision precision = Precision::kFloat;  // precision of scores
     bool project = false;                     // whether the engine projects
     bool with_gradient = false;
-    const EdgeRoles* roles = nullptr;  // of pieces that were cut; else null
+    const EdgeRoles* roles = nullptr;  // roles of pieces that were cut; else null
     bool has_role_chain = false;       // whether the engine has their chain; else it knows cut edges. Such an
                                        // engine is not made to project
     Sum sum = Sum::kAll;
@@ -56,13 +56,13 @@ class PieceBatch {
   struct Work {
     std::vector<double> baseline;
     std::vector<int> true_labels;  // (T)
-    ScoreBuffers scores;           // of engines that do not project
+    ScoreBuffers scores;           // scores for engines that do not project
     ScoreBuffers allowed;          // where not all segmentations count
     ScoreBuffers with_roles;       // where the engine has the chain of roles
     std::vector<double> roles_baseline;
     ScoreWindow window;
     std::vector<double> cover, starts, ends;  // (T, C) posteriors, of engines that do not project
-    std::size_t group = 0;                    // of engines that project
+    std::size_t group = 0;                    // group of pieces, for engines that project
   };
   // Consecutive pieces of a shard with the same mean of the features: what centring takes from a feature is
   // the same for all of them.

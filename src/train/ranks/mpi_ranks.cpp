@@ -12,7 +12,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of a message: MPI counts in int
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // bytes of a message: MPI counts in int
 
 // Calls visit(pointer, count) for the parts of `bytes` that are messages.
 template <class Visit>

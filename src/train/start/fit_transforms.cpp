@@ -30,7 +30,7 @@ struct Moments {
   double lowest = 0;
 };
 
-// Of the values under a transform. Two passes, so that a large mean loses no digits.
+// Moments of the values under a transform. Two passes, so that a large mean loses no digits.
 Moments moments(const TrainingData& data, std::size_t index, const Track& plain) {
   Moments found;
   double count = 0;

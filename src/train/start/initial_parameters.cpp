@@ -12,7 +12,7 @@ namespace semicrf {
 namespace {
 
 constexpr double kPseudoCount = 0.1;   // added to the counts of transitions
-constexpr double kPercentile = 0.995;  // of the training durations, for K
+constexpr double kPercentile = 0.995;  // percentile of the training durations, for K
 
 std::vector<std::int64_t> all_durations(const TrainingData& data) {
   std::vector<std::int64_t> durations;

@@ -90,7 +90,7 @@ std::vector<std::pair<std::string, std::string>> stop_list(const StopRule& stop)
 }
 
 std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
-  std::string text = "coordinates 2\n";  // of parameter_space.cpp
+  std::string text = "coordinates 2\n";  // version of the coordinates of parameter_space.cpp
   for (const TrainingRecord::File& file : record.files)
     text.append(file.role).append(" ").append(file.sha256).append("\n");
   for (const auto& [name, value] : record.options) text.append(name).append(" ").append(value).append("\n");
@@ -276,7 +276,7 @@ class SetUp {
     return init_->bin_size;
   }
 
-  // Of the gaps that may have any label, in bins; 0: there are none.
+  // The longest of the gaps that may have any label, in bins; 0: there are none.
   std::int64_t longest_free_gap(const LabelFile& labels, std::int64_t bin_size) const {
     switch (options_.labels.unlabeled) {
       case Unlabeled::kCut:

@@ -16,11 +16,11 @@ namespace semicrf {
 struct TrainingSetup {
   TrainingInputs inputs;
   Parameters first;   // where the fit starts
-  PathCounts counts;  // of the training data
+  PathCounts counts;  // counts of the training data
   std::set<Part> frozen;
   double margin = 0;        // objective.h
   TrainingRecord record;    // files, options and sizes
-  std::string fingerprint;  // of files and options, for checkpoints
+  std::string fingerprint;  // digest of files and options, for checkpoints
 };
 
 // Reads labels and tracks, fits the transforms, and makes the first parameters: those of --init, or
