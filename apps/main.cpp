@@ -36,7 +36,7 @@ namespace {
 constexpr int kClosedPipe = 141;
 constexpr const char kOutOfMemory[] = "out of memory; use a machine with more memory";
 
-// Of several processes that train together, one tells what all of them find wrong with the command line.
+// One of several processes that train together tells what all of them find wrong with the command line.
 bool is_told_by_another(ExitCode code, int argc, char** argv) {
   return code == ExitCode::kUsage && argc > 1 && std::string_view(argv[1]) == "train" && is_other_rank();
 }

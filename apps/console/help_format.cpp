@@ -10,7 +10,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kColumn = 30;  // of descriptions
+constexpr std::size_t kColumn = 30;  // column of descriptions
 constexpr std::size_t kLineWidth = 100;
 
 bool takes_many(const CLI::Option& option) {

@@ -15,7 +15,7 @@ struct OptionEntry {
   std::string value;               // what stands for the value: FILE, INT, float|double; empty for a flag
   ValueKind kind = ValueKind::kNone;
   std::vector<std::string> words;  // kWord: the values that can be completed
-  std::string limits;              // of numbers: "1 to 1024"; or empty
+  std::string limits;              // limits of numbers: "1 to 1024"; or empty
   std::string initial;             // the value where it is not given, or empty
   std::string help;
   std::string group;

@@ -8,7 +8,7 @@ struct CommandExample {
   Example example;
 };
 
-// Of the test's order: files that an example makes may be read by those below it.
+// The examples in the test's order: files that one makes may be read by those below it.
 constexpr CommandExample kExamples[] = {
     {"decode",
      {"Genes, with strand and reading frame, in six tracks of codon statistics; BED.",

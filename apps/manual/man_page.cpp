@@ -14,7 +14,7 @@ namespace semicrf {
 namespace {
 
 constexpr std::size_t kLineWidth =
-    78;  // of lines of the source; they are filled again where the page is shown
+    78;  // columns of the source; lines are filled again where the page is shown
 
 std::string escaped(std::string_view text) {
   std::string all;

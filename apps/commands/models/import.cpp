@@ -26,14 +26,14 @@
 namespace semicrf {
 namespace {
 
-constexpr double kDurationShare = 0.995;  // of segments, that are no longer than the default of K
+constexpr double kDurationShare = 0.995;  // share of segments that are no longer than the default of K
 
 struct ImportArguments {
   std::string model, segments, output = "-";
   std::int64_t bin_size = 1;
   std::optional<int> max_duration;
   std::optional<std::int64_t> min_duration;
-  std::string distribution;  // of Segway; empty: not given
+  std::string distribution;  // distribution of Segway; empty: not given
 };
 
 // The longest that a table of durations may be, in bins. UsageError where `given` is longer.
