@@ -25,7 +25,7 @@ double relative_error(double found, double expected) {
   return std::fabs(found - expected) / std::max(1.0, std::fabs(expected));
 }
 
-// Of any entry.
+// The largest error of any entry.
 double largest_error(const std::vector<double>& found, const std::vector<double>& expected) {
   double worst = 0;
   for (std::size_t i = 0; i < expected.size(); ++i)

@@ -111,7 +111,7 @@ using Random = std::mt19937_64;
 // duration up to the last stays possible. `tail`: q, or kNoTail; then durations end at three times the
 // longest example.
 void set_durations(ChainModel& model, std::size_t c, std::span<const double> examples, double tail) {
-  constexpr double kBandwidth = 0.3;  // of ten quantiles; the script has 0.2 for hundreds of examples
+  constexpr double kBandwidth = 0.3;  // for ten quantiles; the script has 0.2 for hundreds of examples
   const auto labels = static_cast<std::size_t>(model.num_labels);
   const int longest = model.max_duration;
   const int last =
@@ -151,7 +151,7 @@ ChainModel empty_model(const BenchWorkload& workload) {
   return model;
 }
 
-// Of numbers proportional to exp(scores).
+// Draws numbers with probabilities proportional to exp(scores).
 class LogDraw {
  public:
   explicit LogDraw(std::vector<double> scores) : sums_(std::move(scores)) {

@@ -20,7 +20,7 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Of `repeats` runs, after one that is not counted.
+// The median time of `repeats` runs, after one that is not counted.
 inline double median_seconds(int repeats, const std::function<void()>& work) {
   work();
   std::vector<double> seconds;

@@ -22,7 +22,7 @@ struct BenchWorkload {
   double score_scale = 1;        // standard deviation of the emissions
   double transition_offset = 0;  // added to every transition; less than 0: long segments
   std::int64_t distinct = 0;     // emissions that are drawn before they repeat; 0: all are
-  int sequences = 1;             // of that length
+  int sequences = 1;             // sequences of that length
   // The numbers between length and sequences are for kNormal.
   WorkloadKind kind = WorkloadKind::kNormal;
   int min_duration = 1;  // shorter segments are forbidden

@@ -17,7 +17,7 @@ namespace semicrf {
 
 // One array; its data are mapped, or unpacked by load() unless they are small and kept.
 struct ArrayInput {
-  std::string name;  // of its sequence
+  std::string name;  // name of its sequence
   std::string file;
   bool named = false;  // by the user or by the archive, not by the file's name
   std::int64_t rows = 0;

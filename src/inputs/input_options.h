@@ -35,8 +35,9 @@ struct InputOptions {
   std::string samples_file;          // sample sheet, in place of `inputs`; or empty
   std::vector<std::string> samples;  // to take from it; only training takes several
   std::shared_ptr<const std::vector<SampleRow>> only_sample;  // the rows of `samples`, read before; or null
-  std::vector<std::string> track_names;                       // of the columns of arrays; empty: not said
-  std::vector<std::string> missing_tracks;                    // of the parameters, that have no file
+  // names for the columns of arrays; empty: not said
+  std::vector<std::string> track_names;
+  std::vector<std::string> missing_tracks;          // tracks of the parameters that have no file
   MissingPolicy missing = MissingPolicy::kDefault;  // in place of the parameters' ones, unless kDefault
   std::vector<std::string> start_scores;            // [name=]PATH
   std::vector<std::string> end_scores;              // [name=]PATH
@@ -49,7 +50,7 @@ struct InputOptions {
   ChromosomePolicy chromosomes = ChromosomePolicy::kError;
   std::optional<EdgeRule> edges;             // in place of the parameters' one
   std::vector<GeneratedSequence> generated;  // instead of `inputs`
-  std::uint64_t seed = 0;                    // of the generated sequences
+  std::uint64_t seed = 0;                    // seed for the generated sequences
 };
 
 // Whether scores of starts or ends of segments are inputs.

@@ -79,19 +79,19 @@ struct InputSet::State {
   DerivedColumns derived;  // the features beside the inputs, which parameters.tracks has alone
   std::vector<LackingTrack> lacking_tracks;
   bool bigwig = false;
-  std::vector<Chromosome> wanted;                          // of -g, or empty
+  std::vector<Chromosome> wanted;                          // chromosomes of -g, or empty
   std::vector<Chromosome> chromosomes;                     // that have sequences, until all are known
   ListedChromosomes listed;                                // then
   std::vector<std::pair<Chromosome, InputError>> lacking;  // chromosomes that some bigWig file does not have
   std::vector<Sequence> sequences;
   std::vector<ArrayInput> arrays;
   BigWigColumns tracks;         // by column
-  BoundaryInputs starts, ends;  // of --start-scores and --end-scores
+  BoundaryInputs starts, ends;  // files of --start-scores and --end-scores
   TrackSteps steps;
   bool include_given = false;
   RegionRanges include, exclude;
   std::unordered_map<std::string, std::int64_t>
-      chromosome_ends;  // of the last sequence on each chromosome, bases
+      chromosome_ends;  // end of the last sequence on each chromosome, bases
   std::vector<std::string> binding;
   std::vector<std::string> paths;
   std::vector<Warning> warnings;
@@ -508,7 +508,8 @@ std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
 std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   constexpr double kPage = 4096, kBlock = 4096;  // the least that a file takes of memory
-  double bases = 0, read = 0, values = 0;  // of chromosomes with values; of these, read; bytes of arrays
+  // bases of chromosomes with values, those that are read; bytes of arrays
+  double bases = 0, read = 0, values = 0;
   for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
     const Sequence& sequence = state_->sequences[i];
     const std::int64_t bins = total_bins(make_pieces(piece_request(i)));

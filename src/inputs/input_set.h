@@ -46,7 +46,7 @@ struct ReadOptions {
 // Which features rows of tracks have.
 enum class RowFeatures {
   kAll,     // those of the heads
-  kInputs,  // of the input tracks alone, NaN where a track that keeps its absences has no value
+  kInputs,  // input tracks alone, NaN where a track that keeps its absences has no value
 };
 
 class InputSet {
@@ -85,7 +85,7 @@ class InputSet {
   const std::vector<Warning>& warnings() const;
   // Those of the parameters that the run has no file of.
   const std::vector<LackingTrack>& lacking_tracks() const;
-  // Of the bigWig inputs, in the order of their columns; none for arrays.
+  // The steps of the bigWig inputs, in the order of their columns; none for arrays.
   const TrackSteps& steps() const;
   // For headers: every input file with the name it is bound to, in the order of the command line.
   std::vector<ProvenanceInput> provenance() const;
@@ -98,7 +98,7 @@ class InputSet {
   // Bytes that lists of sequences, of the chromosomes of every file, and of regions take until the end.
   std::size_t kept_bytes() const;
   std::size_t num_labels() const;
-  // Of the sequences, in the order of the output.
+  // The chromosomes of the sequences, in the order of the output.
   const ListedChromosomes& chromosomes() const;
   // Where the last sequence on a chromosome ends, in bases; nothing where no input has the chromosome.
   std::optional<std::int64_t> end_of(const std::string& chromosome) const;

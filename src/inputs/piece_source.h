@@ -19,14 +19,15 @@ namespace semicrf {
 struct SequenceScores {
   std::unique_ptr<RowReader> rows;  // label scores, or features when there are heads
   std::shared_ptr<const LinearHeads> heads;
-  std::unique_ptr<RowReader> start, end;           // boundary scores given as inputs, or null
-  std::shared_ptr<MissingCounter> missing_values;  // of `rows`; null: none can be missing
-  std::vector<double> baseline;                    // nu, (C); empty: 0
+  std::unique_ptr<RowReader> start, end;  // boundary scores given as inputs, or null
+  // counts values missing in `rows`; null: none can be missing
+  std::shared_ptr<MissingCounter> missing_values;
+  std::vector<double> baseline;  // nu, (C); empty: 0
   bool subtract_position_max = false;
   Precision precision = Precision::kFloat;
   int threads = 1;
-  std::size_t cached_bytes = 0;             // of rows that are kept
-  std::uint64_t number = 0;                 // of the whole sequence's scores, once somebody asked
+  std::size_t cached_bytes = 0;             // bytes of rows that are kept
+  std::uint64_t number = 0;                 // number of the whole sequence's scores, once somebody asked
   std::unique_ptr<ScorePrefetch> prefetch;  // by the engine that computes its only piece, or null
 };
 

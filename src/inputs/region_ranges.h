@@ -25,7 +25,7 @@ class RegionRanges {
   std::size_t kept_bytes() const;
 
  private:
-  std::unordered_map<std::string, std::vector<BaseRange>> ranges_;  // of each chromosome sorted and disjoint
+  std::unordered_map<std::string, std::vector<BaseRange>> ranges_;  // by chromosome, sorted and disjoint
 };
 
 }  // namespace semicrf

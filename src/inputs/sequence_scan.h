@@ -26,7 +26,7 @@ struct SequenceScan {
 // Reads all rows once, unless nothing is asked for and nothing can be missing.
 SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request);
 
-// The same of a sequence that is one piece and lacks no value, and its mean if that is wanted, from sums that
+// The scan of a sequence that is one piece and lacks no value, and its mean if that is wanted, from sums that
 // the engine makes while it copies the scores or features to its device, where it then finds them
 // (SequenceScores::prefetch). The same digits. Nothing where rows do not lie in memory as scores or features,
 // where the engine has no device or too little room, where it is not worth it, or where a value is missing or

@@ -13,7 +13,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kBigBedZoomBins = 100;  // of a record of the finest zoom level
+constexpr std::int64_t kBigBedZoomBins = 100;  // bins of a record of the finest zoom level
 constexpr std::size_t kBedColumns = 9;
 
 std::vector<BigBedColumn> described_columns(const SegmentOutput& output) {
@@ -102,7 +102,7 @@ class BigBedSink : public SegmentSink {
   BigBedWriter writer_;
   BinLocation location_;
   std::size_t chrom_ = 0;
-  std::string rest_;  // of a line
+  std::string rest_;  // fields of a line after the first three
 };
 
 }  // namespace

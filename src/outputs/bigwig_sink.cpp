@@ -8,7 +8,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kBigWigZoomBins = 16;  // of a record of the finest zoom level
+constexpr std::int64_t kBigWigZoomBins = 16;  // bins of a record of the finest zoom level
 
 // Values are those that bedGraph would print, and runs of equal ones are one interval.
 class BigWigSink : public OutputSink {
@@ -72,7 +72,7 @@ class BigWigSink : public OutputSink {
   BigWigWriter writer_;
   BinLocation location_;
   std::size_t chrom_ = 0;
-  std::int64_t next_bin_ = 0;  // of the piece
+  std::int64_t next_bin_ = 0;  // next bin of the piece
   bool open_ = false;          // a run
   std::int64_t run_begin_ = 0, run_end_ = 0;
   FixedDecimal::Rounded run_value_;

@@ -28,7 +28,8 @@ struct SegmentOutput {
   BedOptions bed;
   std::optional<std::size_t> draw;  // its index; absent: the best path
   int threads = 1;                  // that print and compress
-  std::optional<std::size_t> rank;  // of several best paths, from 0; no file where no piece has so many
+  // rank among several best paths, from 0; no file where no piece has so many
+  std::optional<std::size_t> rank;
   // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
   // bases per bin.
   SupportColumns support = {};
@@ -44,7 +45,7 @@ struct SegmentTableOutput {
   std::string header;
   std::vector<Label> labels;
   bool merge_adjacent = false;  // join touching segments of one label within a piece
-  bool intervals = false;       // of the starts of segments
+  bool intervals = false;       // intervals of the starts of segments
   int threads = 1;              // that compress
 };
 PlannedOutput segment_table_output(const SegmentTableOutput& output);

@@ -12,7 +12,7 @@ struct HubOptions {
   std::string folder;  // empty: none
   std::string genome;  // the browser's name of the genome, such as hg38; without white space
   std::string name = "semicrf";
-  std::string email;  // of whom to ask, or empty
+  std::string email;  // address of whom to ask, or empty
 };
 
 struct HubFiles {

@@ -70,8 +70,8 @@ class ReviewSink : public OutputSink {
   ReviewWriter writer_;
   bool merge_adjacent_;
   PathSupport support_;
-  std::optional<Segment> left_;  // of the piece, not joined to others
-  std::int64_t boundaries_ = 0;  // of the path that is written
+  std::optional<Segment> left_;  // segment of the piece, not joined to others
+  std::int64_t boundaries_ = 0;  // boundaries of the path that is written
 };
 
 }  // namespace

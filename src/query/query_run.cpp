@@ -19,7 +19,8 @@ namespace {
 
 // The claims of a run and what was found of them.
 class ClaimTable {
-  static constexpr std::size_t kBytesPerNumber = 160;  // of a bin and label: messages, scores, sums of them
+  // bytes of a bin and label: messages, scores, sums of them
+  static constexpr std::size_t kBytesPerNumber = 160;
 
  public:
   void read(const std::string& path, const PreparedRun& run, const std::optional<std::int64_t>& max_memory) {
@@ -105,7 +106,7 @@ class ClaimTable {
 
   std::vector<ClaimLine> claims_;
   std::vector<std::optional<ClaimResult>> results_;
-  IntervalIndex index_;  // of the claims
+  IntervalIndex index_;  // finds claims
 };
 
 class ClaimSink : public OutputSink {
@@ -136,7 +137,7 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
           }};
 }
 
-// Of claims that no piece holds.
+// The warning about claims that no piece holds.
 Warning unanswered_warning(std::int64_t count) {
   return {"claims-not-decoded", std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
                                     " no answer (\".\"): the interval is not inside a single decoded stretch "

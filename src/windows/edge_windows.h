@@ -21,17 +21,17 @@ enum class Semiring { kLog, kMax };
 // The first or the last window of a piece whose edge there is cut.
 struct EdgeWindow {
   std::int64_t positions = 0;           // 0: the edge has no window of its own
-  const EdgeRoles* roles = nullptr;     // of a piece that is cut at this edge alone
+  const EdgeRoles* roles = nullptr;     // roles of a piece that is cut at this edge alone
   Engine* engine = nullptr;             // has the chain of `roles`, and computes in the host's memory
-  std::unique_ptr<ScoreSource> scores;  // of that chain
-  std::unique_ptr<ScoreSource> plain;   // of the model's own labels
+  std::unique_ptr<ScoreSource> scores;  // scores of that chain
+  std::unique_ptr<ScoreSource> plain;   // scores of the model's own labels
 
   bool exists() const { return positions > 0; }
 };
 
 struct EdgeWindows {
   EdgeWindow left, right;
-  const EdgeRoles* roles = nullptr;  // of the piece; they say what its first and last segment score
+  const EdgeRoles* roles = nullptr;  // roles of the piece; they say what its first and last segment score
 };
 
 // The shortest windows whose inner edges lie further than K and a warm-up from the cuts, such that the

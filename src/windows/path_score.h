@@ -22,7 +22,7 @@ class PathScore {
   // What lies within one cell of the grid.
   struct Cell {
     std::int64_t index = -1;
-    double content = 0;  // of the current segment within the current part of the cell
+    double content = 0;  // content of the current segment within the current part of the cell
     CompensatedSum sum;
   };
 
@@ -67,7 +67,7 @@ class PathScore {
   const EdgeRoles* roles_;
   std::int64_t length_;
   Cell cell_;             // the leftmost so far
-  CompensatedSum sum_;    // of the cells right of it
+  CompensatedSum sum_;    // sum of the cells right of it
   int right_label_ = -1;  // label of the segment to the right; -1: none yet
 };
 

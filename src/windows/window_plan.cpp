@@ -117,7 +117,8 @@ std::size_t ample_window_bytes(std::int64_t length, const ChunkGrid& grid, const
 std::int64_t enough_positions(const ChunkGrid& grid) {
   constexpr std::int64_t kEnoughPositions = 1 << 20;
   constexpr std::int64_t kEnoughChunks = 64;
-  constexpr std::int64_t kLongestChunk = std::int64_t{1} << 40;  // of a grid that can cut at all
+  // longest chunk of a grid that can cut at all
+  constexpr std::int64_t kLongestChunk = std::int64_t{1} << 40;
   return std::max(kEnoughPositions, kEnoughChunks * std::min(grid.chunk, kLongestChunk));
 }
 

@@ -27,14 +27,15 @@ struct EdgeBytes {
 
 // What one window costs. Everything is in bytes of anonymous memory; mapped files do not count.
 struct WindowNeeds {
-  std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
-  std::size_t score_bytes = 0;                            // per position read (with halos)
-  std::size_t output_bytes = 0;                           // per position of the window
+  // engine's bytes for a window of this many positions, see engine.h
+  std::function<std::size_t(std::int64_t)> engine_bytes;
+  std::size_t score_bytes = 0;   // per position read (with halos)
+  std::size_t output_bytes = 0;  // per position of the window
   // What a window takes as a rule, for forecasts; without: engine_bytes and output_bytes.
   std::function<std::size_t(std::int64_t)> usual_engine_bytes;
   std::optional<std::size_t> usual_output_bytes;
-  // Of the messages that are kept of a window to join it to its right neighbour: all windows but the last
-  // keep them, if that makes windows a quarter smaller at most. 0: windows are not joined.
+  // Bytes of the messages that are kept of a window to join it to its right neighbour: all windows but the
+  // last keep them, if that makes windows a quarter smaller at most. 0: windows are not joined.
   std::size_t edge_bytes = 0;
   std::size_t usual_spool_bytes = 0;  // besides, per position where there are several windows
   std::int64_t enough_positions = 0;  // longer windows gain nothing; 0: they always do
@@ -64,8 +65,8 @@ struct WindowPlan {
   bool joined = false;           // WindowNeeds::edge_bytes are kept
   std::size_t bytes = 0;         // peak of one window, and all edges
   std::size_t budget = 0;        // what was available
-  std::size_t device_bytes = 0;  // of the engine's own memory
-  std::size_t usual_bytes = 0;   // of one window as a rule
+  std::size_t device_bytes = 0;  // the engine's own memory
+  std::size_t usual_bytes = 0;   // one window as a rule
 
   std::int64_t inner_length() const { return length - edges.left - edges.right; }
   std::int64_t inner_count() const { return (inner_length() + window - 1) / window; }

@@ -18,7 +18,7 @@ struct TrackSteps {
   };
   std::vector<Track> tracks;
 
-  // Of which every known step is a multiple of; 0: no step is known, as for arrays.
+  // The largest number that every known step is a multiple of; 0: no step is known, as for arrays.
   std::int64_t common() const;
 };
 

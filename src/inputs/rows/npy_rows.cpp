@@ -86,7 +86,7 @@ class NpyScoreRows : public RowReader {
 
   NpyArray array_;
   int threads_;
-  CheckedRows checked_;  // of the rows in place
+  CheckedRows checked_;  // checks the rows in place
   bool in_place_;
   bool wide_;
 };
@@ -165,7 +165,7 @@ class NpyTrackRows : public RowReader {
     resize_large(values, n * columns());
     missing.assign(can_miss_ ? n : 0, 0);
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
-    std::mutex mutex;  // of the counter
+    std::mutex mutex;  // guards the counter
     parallel_ranges(threads_, begin, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
       const BinRange part{from, to};
       const auto skip = wide(part.begin - begin);
@@ -250,7 +250,7 @@ class NpyTrackRows : public RowReader {
   int threads_;
   ScoreArray in_place_;                      // empty: the values are not the features
   std::atomic<bool> usable_{false};          // in place, as far as is known
-  CheckedRows sound_;                        // of the rows in place
+  CheckedRows sound_;                        // checks the rows in place
   std::shared_ptr<MissingCounter> counter_;  // or null
   bool wide_;
   bool can_miss_ = false;

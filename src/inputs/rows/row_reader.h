@@ -29,7 +29,7 @@ class RowReader {
   virtual std::size_t columns() const = 0;
   // Bytes per row of `buffer` after a read; 0 when rows are used where they lie.
   virtual std::size_t bytes_per_row() const = 0;
-  // The same wherever rows are used.
+  // Bytes of a row's values, wherever rows are used.
   virtual std::size_t value_bytes() const { return bytes_per_row(); }
   // All rows where they lie in memory, not checked; empty where they do not. Values that are missing are NaN,
   // which read() replaces.

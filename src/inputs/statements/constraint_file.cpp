@@ -38,7 +38,7 @@ bool forbid_all(const std::vector<const Constraint*>& constraints, std::size_t n
   return forbidden.size() == num_labels;
 }
 
-// Of constraints that together forbid all labels as few as do that. Those that forbid nothing which an
+// As few constraints as together forbid all labels. Those that forbid nothing which an
 // earlier one does not forbid are never among them.
 std::vector<const Constraint*> least_contradiction(const std::vector<const Constraint*>& all,
                                                    std::size_t num_labels) {
@@ -162,7 +162,7 @@ void ConstraintFile::check_sequence(const Sequence& sequence) {
   }
 }
 
-// Of constraints that all hold where the last of them begins, and contradict each other there.
+// Refuses constraints that all hold where the last of them begins, and contradict each other there.
 void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
                                           const BinLocation& location) const {
   std::vector<const Constraint*> labels, boundaries, none;

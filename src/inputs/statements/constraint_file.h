@@ -37,7 +37,7 @@ class ConstraintFile {
     Constraint::Kind kind = Constraint::Kind::kBoundary;
     std::vector<int> forbidden;
     std::int64_t bins = 0;     // that it says something about
-    std::int64_t decoded = 0;  // of them in pieces so far
+    std::int64_t decoded = 0;  // bins of these in pieces so far
     bool longer = false;       // a boundary, and the interval has more than one bin
   };
 
@@ -51,8 +51,8 @@ class ConstraintFile {
   std::size_t num_labels_;
   std::int64_t bin_size_;
   std::vector<Line> lines_;
-  IntervalIndex index_;  // of lines
-  std::mutex mutex_;     // of what is counted in lines
+  IntervalIndex index_;  // finds lines
+  std::mutex mutex_;     // guards what is counted in lines
 };
 
 }  // namespace semicrf

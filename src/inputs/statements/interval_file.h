@@ -21,7 +21,7 @@ struct IntervalLine {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::string text;       // column 4, "segment:CDS"
-  std::int64_t line = 0;  // of the file
+  std::int64_t line = 0;  // line of the file
 };
 
 // A kind of statement: NAME, or NAME:LABEL.
