@@ -225,10 +225,10 @@ class GroupCounter {
   // What is known beforehand of the start blocks at hand: whether a step is wanted is known one step before,
   // so that its numbers are under way meanwhile, and the scales that say so two steps before.
   struct Ahead {
-    Factors factors;              // of this step
+    Factors factors;              // factors of this step
     bool wanted;                  // by a lane of the warp: its start and its farther end have been asked for,
     bool has_near;                // and its nearer end, too
-    BlockScale start, near, far;  // of the next step
+    BlockScale start, near, far;  // scales of the next step
   };
 
   // Whether there are pairs for count_wide_pairs. The warp goes along together, each lane as far as it has

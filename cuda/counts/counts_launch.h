@@ -38,8 +38,8 @@ struct CountsParameters {
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
   const SequenceView* sequences;
-  const AnchorTask* tasks;  // of the batch
-  LocalLogZ z;              // of their anchors
+  const AnchorTask* tasks;  // tasks of the batch
+  LocalLogZ z;              // local log Z at their anchors
   const double* norm_log;   // (blocks) log of what the labels of a block sum to
   const double* level;      // (rows) what is subtracted from all labels of a position
   const int* bias_power;    // (groups, C) power of two below the largest bias of 16 durations, or kNoPower

@@ -97,7 +97,7 @@ struct IntervalMessages {
   const CountsParameters<Real>& p;
   const AnchorTask task;
   const SequenceView& sequence;
-  std::int64_t first_row, rows;  // of the stores
+  std::int64_t first_row, rows;  // rows of the stores
   int blocks;
   double z_whole, z_offset, z_log;
 

@@ -16,7 +16,7 @@ template <class Real>
 struct CountsWork {
   CountsParameters<Real> parameters{};  // messages, states, sequences, and the intervals with their anchors
   std::size_t num_tasks = 0;            // intervals
-  std::int64_t rows = 0;                // of the stores
+  std::int64_t rows = 0;                // rows of the stores
   std::int64_t mark = 0;                // positions between marks
   std::vector<std::int64_t> chunk_begins;  // intervals: where each chunk of the grid begins; and their number
   bool subtract_position_max = false;

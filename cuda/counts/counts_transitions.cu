@@ -62,16 +62,16 @@ __device__ inline double weight_of(const CountsParameters<Real>& p, int from, in
 template <class Real>
 inline constexpr int kMostFactor = sizeof(Real) == sizeof(float) ? 127 : 1023;
 
-// Of kWidth sources from `first_from` on and as many targets from `first_to` on (kPanels; else from 0 on).
-// The lanes of a warp are kStep rows of kGroup labels when they take positions in, and 4 x 8 tiles when they
-// multiply.
+// Counts transitions of kWidth sources from `first_from` on and as many targets from `first_to` on (kPanels;
+// else from 0 on). The lanes of a warp are kStep rows of kGroup labels when they take positions in, and 4 x 8
+// tiles when they multiply.
 template <class Real, int kWidth, bool kPanels>
 class WarpCounter {
  public:
   static constexpr int kGroup = kWidth <= 8 ? 8 : (kWidth <= 16 ? 16 : 32);
   static constexpr int kStep = 32 / kGroup;
   static constexpr int kSteps = kBlock / kStep;
-  static constexpr int kFrom = kWidth / 4;  // of a tile
+  static constexpr int kFrom = kWidth / 4;  // sources of a tile
   static constexpr int kTo = kWidth / 8;
   static constexpr int kEntries = kFrom * kTo;
 
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 2)
   Counter counter(p, index, first_from, first_to, reinterpret_cast<Real*>(own), sums, exact);
   const AnchorTask& task = p.tasks[index];
   const int blocks = static_cast<int>((task.end - task.begin + kBlock - 1) / kBlock);
-  // Of its own length, so that the intervals beside it change no digit.
+  // The warps follow from the interval's own length, so that those beside it change no digit.
   const int working = warps_along(blocks);
   const int each = (blocks + working - 1) / working;
   const int begin = warp * each;

@@ -239,7 +239,7 @@ __device__ __forceinline__ void ask_for_messages(const IntervalMessages<Real>& i
 template <class Real>
 __global__ void __launch_bounds__(kThreads, 3)
     prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
-  __shared__ double all_sums[kBlock * kThreads];  // of a thread each, to spare its registers
+  __shared__ double all_sums[kBlock * kThreads];  // sums of a thread each, to spare its registers
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const std::int64_t teams = i / p.tables.labels;
   if (teams >= static_cast<std::int64_t>(p.num_tasks) * p.pieces) return;

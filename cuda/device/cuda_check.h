@@ -9,7 +9,7 @@ namespace semicrf::cuda {
 
 // DeviceError with the call, the error and the place, unless `status` is success.
 void check(cudaError_t status, const char* call, const char* file, int line);
-// Of the current device.
+// An attribute of the current device.
 int device_attribute(cudaDeviceAttr attribute);
 // DeviceError: a block of threads of this shape does not fit on the device.
 [[noreturn]] void refuse_shape(int warps, std::size_t shared_bytes);

@@ -14,7 +14,7 @@
 namespace semicrf::cuda {
 
 struct LaunchShape {
-  std::int64_t blocks;  // of threads; 0: the kernel is not started
+  std::int64_t blocks;  // blocks of threads; 0: the kernel is not started
   int threads;          // per block
   std::size_t shared_bytes = 0;
 };

@@ -6,7 +6,7 @@
 
 namespace semicrf::cuda {
 
-enum class MemoryKind { kDevice, kPinned };  // of the current device; of the host
+enum class MemoryKind { kDevice, kPinned };  // memory of the current device; of the host
 
 // Contents are undefined. MemoryError when there is not enough.
 void* allocate_memory(MemoryKind kind, std::size_t bytes);

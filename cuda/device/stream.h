@@ -7,7 +7,7 @@
 
 namespace semicrf::cuda {
 
-// Of the current device.
+// A stream of the current device.
 class Stream {
  public:
   enum class Order { kUsual, kFirst };  // kFirst: its blocks of threads go before those of other streams

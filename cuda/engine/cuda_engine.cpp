@@ -72,7 +72,7 @@ ChunkGrid CudaEngine<Real>::grid(std::int64_t length) const {
   return grid;
 }
 
-// Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
+// Bytes of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
 template <class Real>
 std::size_t CudaEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
   constexpr std::size_t kPerThread = std::size_t{2} << 20;
@@ -81,7 +81,7 @@ std::size_t CudaEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_me
   const std::size_t pieces = wide(positions / context_.grid.unit + 1) * kPiece;
   return wide(context_.threads) * kPerThread + (keep_messages ? kPaths : 0) + pieces;
 }
-// Of the host: as for Viterbi, and the rows that forward() and posteriors() convert there.
+// Bytes of the host: as for Viterbi, and the rows that forward() and posteriors() convert there.
 template <class Real>
 std::size_t CudaEngine<Real>::posterior_bytes(std::int64_t positions, bool) const {
   constexpr std::size_t kRows = std::size_t{16} << 20;
@@ -143,7 +143,7 @@ PassInput CudaEngine<Real>::batch(std::span<const ScoreWindow> sequences, bool w
   return {SequenceLayout(std::move(whole)), batch_};
 }
 
-// Of the sequence with this number, as long as the engine's window holds it.
+// The prefetch of the sequence with this number, as long as the engine's window holds it.
 template <class Real>
 class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
  public:

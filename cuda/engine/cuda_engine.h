@@ -18,7 +18,7 @@ std::string cuda_obstacle();
 struct CudaOptions {
   std::vector<int> devices;  // as CUDA counts them; empty: the first. The engine runs on the first of them
   std::size_t memory = 0;    // bytes of it that may be used; 0: what is comfortable
-  int threads = 1;           // of the host, that bring scores up
+  int threads = 1;           // threads of the host that bring scores up
   bool spread = false;       // one engine of all the devices, which share every window
 };
 // DeviceError when one of the devices cannot run.

@@ -42,9 +42,9 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
 
-  // The same of a window within its sequence whose left neighbour is computed at the same time: begins with a
-  // state that it warms up, and asks for the true one when it is done. The window is put on the scale of that
-  // state, or computed again where the two do not agree.
+  // viterbi() of a window within its sequence whose left neighbour is computed at the same time: it begins
+  // with a state that it warms up, and asks for the true one when it is done. The window is put on the scale
+  // of that state, or computed again where the two do not agree.
   using StateOnLeft = std::function<BoundaryState()>;
   ViterbiWindow viterbi_beside(const ScoreWindow& scores, PositionRange range, const StateOnLeft& left,
                                bool keep_messages);

@@ -118,7 +118,7 @@ std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOu
   const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, shape);
   if (output == BatchOutput::kLogPartitions) return forward;
   if (output == BatchOutput::kPaths) {
-    // Of several sequences, what every block is relative to, and which of them it is of.
+    // With several sequences: what every block is relative to, and which of them it belongs to.
     const std::size_t blocks =
         shape.sequences > 1 ? message_blocks(shape.rows) * (kTracePlaceBytes / 2 + sizeof(int)) : 0;
     return forward + cut_bytes(model, shape.sequences) + trace_bytes(model, shape.rows) + rows * kPathBytes +

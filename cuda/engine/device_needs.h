@@ -35,7 +35,7 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
 struct BatchShape {
   std::int64_t sequences = 0, rows = 0, runs = 0, states = 0;
   std::size_t score_bytes = 0;       // per row, all arrays, features included
-  std::size_t head_sum_entries = 0;  // of ExpectedFeatures; 0: they are not wanted
+  std::size_t head_sum_entries = 0;  // entries of ExpectedFeatures; 0: they are not wanted
 };
 // Positions whose sums of features are made by themselves, the room for such sums, and that of counts.
 inline constexpr std::int64_t kHeadStretch = 1024;

@@ -16,7 +16,7 @@ namespace semicrf::cuda {
 
 // What is wanted of the sequences of a pass.
 struct HeadRequest {
-  std::vector<ExpectedFeatures*> targets;  // of every sequence, null: nothing; empty: nothing of any
+  std::vector<ExpectedFeatures*> targets;  // for every sequence, null: nothing; empty: nothing for any
   const FeatureRows* heads = nullptr;      // the same of all sequences, but for the rows
   FeatureView features{};
 
@@ -55,7 +55,7 @@ class HeadSums {
 
   std::size_t entries_ = 0;
   std::vector<ExpectedFeatures*> targets_;  // each once
-  std::vector<Stretch> stretches_;          // of the first target, then of the next
+  std::vector<Stretch> stretches_;          // stretches of the first target, then of the next
   std::vector<std::int64_t> begins_;        // stretches of target i are [begins[i], begins[i + 1])
   DeviceBuffer<Stretch> device_stretches_;
   DeviceBuffer<std::int64_t> device_begins_;

@@ -12,7 +12,7 @@ namespace semicrf::cuda {
 // Positions [begin, end) of a sequence of `length` that are added up by themselves.
 struct Stretch {
   std::int64_t begin, end, length;
-  std::int64_t row;            // of position `begin` among the posteriors
+  std::int64_t row;            // row of position `begin` among the posteriors
   std::int64_t features_zero;  // row of position 0 among the features; negative where these begin later
 };
 

@@ -11,7 +11,7 @@ struct Junction {
   int truth, warmed;  // slots
 };
 struct JunctionResult {
-  double mean;  // of the differences, weighted by the true mass; 0 where nothing is finite
+  double mean;  // mean difference, weighted by the true mass; 0 where nothing is finite
   int agree;
   int impossible;  // the true state has no finite entry: no segmentation leads there
 };
@@ -22,7 +22,7 @@ void normalize_states(const StateStore& states, int first, int count, cudaStream
 // How states are judged; see agreement().
 struct AgreementRule {
   double tolerance;
-  double epsilon;     // of the precision the states were computed in
+  double epsilon;     // epsilon of the precision the states were computed in
   double negligible;  // negligible_beside() that precision
   int duration, labels;
   const int* edge_twins;  // (labels), or null

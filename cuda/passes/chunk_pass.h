@@ -34,7 +34,7 @@ class ChunkPass {
   // the pass; until the next pass.
   const std::vector<RunOutcome>& run(const SequenceLayout& layout, const SequenceView* sequences,
                                      const BoundaryState* given, MessageBuffers<Real>* store);
-  // The same in two steps. begin() gives everything to the stream and waits for no kernel; its arguments but
+  // The pass in two steps. begin() gives everything to the stream and waits for no kernel; its arguments but
   // the layout must stay. What the pass left on the device may be used ahead, and stands if settled(), which
   // is known when the stream was waited for; else finish() runs what failed again.
   void begin(const SequenceLayout& layout, const SequenceView* sequences, const BoundaryState* given,
@@ -90,19 +90,19 @@ class ChunkPass {
   cudaStream_t stream_;
   DeviceChain<Real, Semiring> chain_;
   RunLauncher<Real, Semiring> launcher_;
-  // Of the pass under way.
+  // The pass under way.
   SequenceLayout layout_;
   const SequenceView* sequences_ = nullptr;
   const BoundaryState* given_ = nullptr;
   MessageBuffers<Real>* store_ = nullptr;
   PassRuns runs_;
   std::vector<JunctionResult> joins_;        // where each run begins
-  int round_ = 0;                            // of repairs
+  int round_ = 0;                            // round of repairs
   std::vector<BoundaryState> earlier_ends_;  // states at the end of the only sequence, before their repair
   int end_round_ = 0;                        // in which that of today was computed
-  DeviceBuffer<double> entries_;             // of the states
+  DeviceBuffer<double> entries_;             // entries of the states
   PassResults results_;
-  int last_slot_ = -1;               // of the state that came with the results
+  int last_slot_ = -1;               // slot of the state that came with the results
   PinnedBuffer<double> host_state_;  // it
   PinnedBuffer<int> host_pool_;
 };

@@ -27,7 +27,7 @@ struct DeviceContext {
   ModelShape shape() const;
   // How a sequence, or a window of it, is cut. `with_marks`: for posteriors, states are kept within runs.
   PlacedSequence cut(std::int64_t length, PositionRange range, bool with_marks) const;
-  using Reports = std::vector<std::vector<ChunkReport>>;  // of every sequence
+  using Reports = std::vector<std::vector<ChunkReport>>;  // reports of every sequence
   // Fallbacks and repairs of the runs of a pass; those of `others`, unless null, are added.
   Reports reports_of(const SequenceLayout& layout, const std::vector<RunOutcome>& outcomes,
                      const std::vector<RunOutcome>* others = nullptr) const;
@@ -38,8 +38,8 @@ struct DeviceContext {
   }
 
   const ChainModel& model;
-  std::optional<CutEdgeSums> cut_sums;  // of models with cut edges
-  std::size_t real_bytes;               // of the numbers that the passes compute with
+  std::optional<CutEdgeSums> cut_sums;  // sums of models with cut edges
+  std::size_t real_bytes;               // bytes of a number that the passes compute with
   int device;
   std::size_t memory;
   int threads;
@@ -48,7 +48,7 @@ struct DeviceContext {
   TileConfig tile;
   Teams teams;
   Stream stream, backward_stream;    // the backward pass runs beside the forward one
-  ScoreUpload copies, batch_copies;  // of windows, which may be copied ahead; of batches
+  ScoreUpload copies, batch_copies;  // scores of windows, which may be copied ahead; of batches
 };
 
 // What a pass works on.

@@ -28,7 +28,7 @@ class MessageWriter {
   void write_block(std::int64_t block, const RunOutcome& outcome, const MessageStore<Real>& kept,
                    std::size_t b) {
     const double run_whole = outcome.whole - whole_;
-    double shifts = kept.mass[b];  // of all positions before this one
+    double shifts = kept.mass[b];  // shifts of all positions before this one
     const std::int64_t count = std::min<std::int64_t>(kBlock, range_.size() - block * kBlock);
     std::vector<double> content(labels_, 0.0);
     for (std::int64_t slot = 0; slot < count; ++slot) {

@@ -112,7 +112,7 @@ std::size_t workspace_bytes(const TeamShape& shape, std::size_t teams) {
   RunParameters<Real> unused{};
   return slice_workspace(shape, teams, nullptr, unused);
 }
-// Of `wanted` teams those that the workspace has room for; at least one.
+// As many of `wanted` teams as the workspace has room for; at least one.
 template <class Real>
 std::size_t most_teams(const TeamShape& shape, std::size_t wanted) {
   return std::clamp<std::size_t>(kMostTeamWorkspace / workspace_bytes<Real>(shape, 1), 1,

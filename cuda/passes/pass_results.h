@@ -10,15 +10,15 @@ namespace semicrf::cuda {
 class PassResults {
  public:
   struct Sizes {
-    std::size_t slots = 0;            // of states
+    std::size_t slots = 0;            // slots of states
     std::size_t runs = 0;             // each with a junction and a report
-    std::size_t message_entries = 0;  // of the messages at the ends of several sequences
+    std::size_t message_entries = 0;  // entries of the messages at the ends of several sequences
   };
   struct View {
     double *whole, *offset;  // (slots) what the entries of a state are relative to
     JunctionResult* junctions;
     double* messages;    // (sequences, C)
-    RunReport* reports;  // of the runs
+    RunReport* reports;  // reports of the runs
   };
 
   // Room, and zeros.

@@ -13,7 +13,7 @@ namespace semicrf::cuda {
 // What is known of a run after the pass.
 struct RunOutcome {
   PositionRange range;  // positions
-  int sequence = 0;     // of the layout
+  int sequence = 0;     // sequence of the layout
   int first_state = 0;  // slot of the state where it begins (its right edge, backward)
   int last_state = 0;   // slot of the state where it ends
   RunReport report{};
@@ -45,7 +45,7 @@ class PassRuns {
   std::size_t slots() const { return slots_; }
   int given_slot() const { return static_cast<int>(slots_) - 1; }
   RunTask task(std::size_t i) const;
-  bool is_first(std::size_t i) const {  // of its sequence
+  bool is_first(std::size_t i) const {  // first run of its sequence
     return i == 0 || outcomes_[i - 1].sequence != outcomes_[i].sequence;
   }
   bool is_last(std::size_t i) const { return i + 1 == count_ || is_first(i + 1); }
@@ -70,12 +70,12 @@ class PassRuns {
   std::vector<RunSequence> listed_;
   std::size_t count_ = 0, queue_count_ = 0, slots_ = 0;
   std::vector<RunOutcome> outcomes_;
-  std::vector<std::size_t> last_runs_;  // of every sequence
+  std::vector<std::size_t> last_runs_;  // last run of every sequence
   DeviceBuffer<RunSequence> sequence_list_;
-  DeviceBuffer<RunTask> tasks_;  // of all runs, or of those that are run again
+  DeviceBuffer<RunTask> tasks_;  // tasks of all runs, or of those that are run again
   DeviceBuffer<int> queues_;     // the first run of every queue, and the number of runs
   DeviceBuffer<Junction> junctions_;
-  DeviceBuffer<int> final_slots_;  // of the states at the ends of the sequences
+  DeviceBuffer<int> final_slots_;  // slots of the states at the ends of the sequences
 };
 
 }  // namespace semicrf::cuda

@@ -13,7 +13,7 @@ namespace semicrf::cuda {
 template <bool is_log>
 struct Alternatives {
   double best = kNegativeInfinity;
-  double sum = 0;  // of exp(term - best)
+  double sum = 0;  // sum of exp(term - best)
 
   __device__ void add(double term) {
     if (term > best) {

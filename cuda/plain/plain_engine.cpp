@@ -52,7 +52,7 @@ BoundaryState state_at_begin(const PlainWorkspace& work) {
   return fetched_state(work, 0, arrays.backward.level);
 }
 
-// Of the segments that start at 0, as one does.
+// log Z from the segments that start at 0, since one does.
 PlainLogPartition log_partition_of(const PlainWorkspace& work) {
   const PlainArrays& arrays = work.arrays();
   const std::size_t labels = wide(arrays.sequence.labels);

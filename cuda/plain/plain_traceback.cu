@@ -23,7 +23,8 @@ __device__ int best_duration(const PlainSequence& x, const PlainForward& m, cons
   return x.log_tail != nullptr && m.tail[end * x.labels + cursor.label] > best ? 0 : duration;
 }
 
-// The same where the path has followed the tail to cursor.boundary: K+1 where the segment entered it there.
+// The duration where the path has followed the tail to cursor.boundary: K+1 where the segment entered it
+// there.
 __device__ int duration_in_tail(const PlainSequence& x, const PlainForward& m, const TraceCursor& cursor) {
   const std::int64_t t = cursor.boundary;
   double opened = kNegativeInfinity;

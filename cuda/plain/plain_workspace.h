@@ -26,7 +26,7 @@ struct PlainArrays {
   PlainBackward backward;
   PlainPosteriors posteriors;
   PlainCounts counts;
-  PlainState state;  // of whichever boundary is at hand
+  PlainState state;  // state of whichever boundary is at hand
   PlainPath* path = nullptr;
   Segment* segments = nullptr;
 };

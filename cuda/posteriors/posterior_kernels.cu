@@ -44,7 +44,7 @@ __device__ __forceinline__ void load_levels(const int* one, const int* other, st
 struct StartAndEnd {
   double start, end;
 };
-// Of a block that either direction did over logarithms.
+// Start and end posteriors in a block that either direction did over logarithms.
 template <class Real>
 __device__ SEMICRF_NOINLINE StartAndEnd from_logs(const CombineParameters<Real>& p, std::int64_t row, int c,
                                                   double log_z) {
@@ -58,8 +58,8 @@ __device__ SEMICRF_NOINLINE StartAndEnd from_logs(const CombineParameters<Real>&
 // Which piece a group of lanes works on, and its label.
 struct PieceOfInterval {
   int index, piece, c;
-  std::int64_t first_block, last_block;  // of the stores; last < first: nothing
-  std::int64_t first_row, last_row;      // of the interval
+  std::int64_t first_block, last_block;  // blocks of the stores; last < first: nothing
+  std::int64_t first_row, last_row;      // rows of the interval
   bool has_label;
 };
 template <class Real>

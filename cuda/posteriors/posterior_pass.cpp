@@ -214,7 +214,7 @@ DeviceContext::Reports PosteriorPass<Real>::run(const PosteriorWork& work, const
   return reports(work);
 }
 
-// Of the runs of both directions and of the intervals, by chunk of the grid.
+// Reports of the runs of both directions and of the intervals, by chunk of the grid.
 template <class Real>
 DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
   const SequenceLayout& layout = work.input.layout;

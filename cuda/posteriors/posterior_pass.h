@@ -71,7 +71,7 @@ class PosteriorPass {
   MessageBuffers<Real> backward_messages_;
   Event scores_ready_, backward_done_;
   bool look_first_ = false;  // runs of the last pass had to be repaired: the next is judged before it is used
-  std::vector<double> log_partitions_;  // of the sequences of the last pass
+  std::vector<double> log_partitions_;  // log Z of the sequences of the last pass
   Anchors<Real> anchors_;
   DeviceBuffer<double> norm_log_, piece_sums_, sums_;  // see CombineParameters
   PinnedBuffer<double> host_sums_;

@@ -10,7 +10,7 @@ namespace semicrf::cuda {
 // Boundaries of one interval between marks, and where its right end's states are.
 struct AnchorTask {
   std::int64_t begin, end;  // tokens of its sequence
-  std::int64_t first_row;   // of token `begin`, in the stores
+  std::int64_t first_row;   // row of token `begin` in the stores
   int sequence;
   int forward_state, backward_state;
   int forward_run, backward_run;  // their reports

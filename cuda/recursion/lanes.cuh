@@ -77,7 +77,7 @@ struct WarpLanes {
   static constexpr bool kParks = parks_numbers(kGroup);
   // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
-  static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
+  static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // entries of a row of the rings of a warp
   // NOLINTEND(bugprone-branch-clone)
   static constexpr bool leads = true;
   int c;       // label of this lane
@@ -99,15 +99,15 @@ struct WarpLanes {
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ bool has_alpha() const { return true; }
   __device__ __forceinline__ void sync() const { __syncwarp(); }
-  // Of the lanes of a team.
+  // Whether p holds for any lane of the team.
   __device__ __forceinline__ bool any(bool p) const {
     const unsigned votes = __ballot_sync(kAllLanes, p);
     if constexpr (kGroup == 32) return votes != 0;
     return ((votes >> (group * kGroup)) & ((1u << (kGroup % 32)) - 1)) != 0;
   }
-  // Of all lanes that run together.
+  // Whether p holds for any of the lanes that run together.
   __device__ __forceinline__ bool any_team(bool p) const { return __any_sync(kAllLanes, p) != 0; }
-  // Of all lanes that run together, for a condition that is the same for all lanes of a team.
+  // any_team() for a condition that is the same for all lanes of a team.
   __device__ __forceinline__ bool some_team(bool p) const { return any_team(p); }
   template <class T>
   __device__ __forceinline__ T most(T value) const {
@@ -124,10 +124,10 @@ struct WarpLanes {
     const int second = most_of_warp(group == 0 ? kLeastInt : value);
     return group == 0 ? first : second;
   }
-  // Of the team's lanes that are in this warp: all of them.
+  // The largest value of the team's lanes in this warp, which has all of them.
   __device__ __forceinline__ int most_here(int value) const { return most(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
-  // Of all lanes that wait for each other.
+  // Whether p holds for any of the lanes that wait for each other.
   __device__ __forceinline__ bool some_here(bool p) const { return any_here(p); }
 };
 
@@ -149,7 +149,7 @@ struct BlockLanes {
   int c, panels_at_run_time;
   int group_at_run_time;  // lanes of a part within a warp
   int part, parts;
-  bool leads;  // of a leading warp
+  bool leads;  // the lane is in a leading warp
   bool valid;  // a leading lane with a label
   bool has_label;
   double* exchange;  // (32) shared
@@ -214,10 +214,10 @@ struct BlockLanes {
     const T here = most_of_group(value, 32);
     return panels() == 1 ? here : static_cast<T>(over_warps(static_cast<double>(here)));
   }
-  // Of the team's lanes that are in this warp.
+  // The largest value of the team's lanes that are in this warp.
   __device__ __forceinline__ int most_here(int value) const { return most_of_warp(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
-  // Of all lanes that wait for each other.
+  // Whether p holds for any of the lanes that wait for each other.
   __device__ __forceinline__ bool some_here(bool p) const { return any(p); }
 };
 

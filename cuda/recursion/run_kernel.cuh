@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   m.table_turn = turn_of(label);
   m.ring.width = t.labels;
   m.ring.turn = turn_of(label);
-  // Of the ring in device memory.
+  // The rows of the ring in device memory.
   const std::int64_t rows = static_cast<std::int64_t>(team) * t.ring_blocks * t.labels + label;
   if constexpr (kRows > 0) {
     m.ring.scales = slice<int>(at, blocks * labels).from(label);

@@ -20,7 +20,7 @@ RunKernel<Real> kernel_of(const TileConfig& tile) {
 // No more than the blocks that are meant to share a multiprocessor need: the rest is cache, for the tables.
 template <class Real>
 void prefer_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {
-  constexpr int kReserved = 1024;  // of a block, by the runtime
+  constexpr int kReserved = 1024;  // bytes of a block that the runtime keeps
   const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int wanted = tile.resident * (static_cast<int>(tile.shared_bytes) + kReserved);
   SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,

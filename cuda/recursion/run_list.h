@@ -30,10 +30,10 @@ struct RunSequence {
 
 struct RunListing {
   const RunSequence* sequences;
-  int count;       // of sequences
-  int runs;        // of all of them
+  int count;       // number of sequences
+  int runs;        // number of runs of all sequences
   int backward;    // runs come right to left
-  int given_slot;  // of the state that the first run begins with, or -1
+  int given_slot;  // slot of the state that the first run begins with, or -1
   int cut;         // the edge where the pass begins is a cut
   std::int64_t warmup;
 };

@@ -19,15 +19,15 @@ struct Place {
   bool first_of_sequence, plain_start;  // the run begins here; and segments begin here as elsewhere
   bool cut_start;                       // the run begins here at a cut
   bool edges;                           // there are boundary scores
-  const float* scores;                  // of the window, if they may be read as they are
+  const float* scores;                  // scores of the window, if they may be read as they are
   const float *starts, *ends;           // boundary scores in the direction of the run, likewise; or null
-  std::int64_t row;                     // of the first block's first position in the scores
-  std::int64_t store_row;               // of its first token in the store
+  std::int64_t row;                     // row of the first block's first position in the scores
+  std::int64_t store_row;               // row of its first token in the store
 };
 
 // What a run looks at rarely, or not in a hurry: it lies in memory, so that the recursion has the registers.
 struct RunAside {
-  int index, end;  // of the run, and of the queue
+  int index, end;  // number of the run; end of the queue
   const RunTask* task;
   const SequenceView* sequence;
   std::int64_t rounded;    // the sequence's length in whole blocks
@@ -67,7 +67,7 @@ template <class Real>
 struct RunState {
   int left;  // blocks of the stretch
   BlockKind kind;
-  int head;       // of the ring
+  int head;       // head of the ring
   int logs_left;  // blocks until the ring has none whose logarithms are kept
   // alpha at the boundary reached: a number and a scale, relative to the base.
   int carry_scale;

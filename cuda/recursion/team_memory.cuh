@@ -32,7 +32,7 @@ struct Ring {
   MemoryPointer<Real, kShared> numbers;      // (blocks, width, 16), offset to the lane
   MemoryPointer<int, kScalesShared> scales;  // (blocks, width), offset to the lane
   int width;
-  int turn;  // of the order of the parts
+  int turn;  // turn in the order of the parts
 
   __device__ __forceinline__ int part(int n) const { return (n ^ turn) * 4; }
   __device__ __forceinline__ Real* block(int j) const {
@@ -108,7 +108,7 @@ struct ExactMemory {
     if (scale == kNone) return kNone;
     return scale + row_log(j, slot);
   }
-  // The same relative to the block's scale.
+  // The start at one place of the ring, relative to the block's scale.
   __device__ inline double row_log(int j, int slot) const {
     if (has_log[j] == kHasLogs || (sizeof(Real) == sizeof(double) && has_vanished(j, slot)))
       return log_at(j, slot);
@@ -312,7 +312,7 @@ struct RunConfig {
   static constexpr bool kLoops = kRows > 0 && Lanes::kLoops && !kOutOfLine;
   // Whether durations within a block but the first four are read where they are wanted.
   static constexpr bool kNearShared = kLoops && !Lanes::kTeam;
-  // Of functions out of line, which have one boundary at a time.
+  // The configuration of functions out of line, which have one boundary at a time.
   using OutOfLine = RunConfig<Real, Semiring, Lanes, kRows, false, true>;
 };
 

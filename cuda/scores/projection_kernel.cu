@@ -16,7 +16,7 @@ __device__ Value* values_of(const DeviceScores& scores) {
   }
 }
 
-// Of position t of a sequence of `length`; the features of position p are row p - features_begin.
+// The score of position t of a sequence of `length`; the features of position p are row p - features_begin.
 template <class Feature, class Score>
 __device__ Score score_of(const Projection& p, std::int64_t t, std::int64_t length,
                           std::int64_t features_begin, int c) {

@@ -52,7 +52,7 @@ class ScoreUpload {
   int device_;
   Event arrived_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  Stream stream_;  // of the copies; ends before what they copy from
+  Stream stream_;  // stream of the copies; ends before what they copy from
   std::vector<UploadArray> arrays_;
   std::int64_t rows_ = 0, slice_rows_ = 1, slices_ = 0;
   std::size_t row_bytes_ = 0;

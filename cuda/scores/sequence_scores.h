@@ -41,7 +41,7 @@ class SequenceScores {
   void prefetch(const ScoreWindow& whole);
   // Nothing is copied any more.
   void end_prefetch();
-  // Of a sequence that was prefetched: see ScorePrefetch.
+  // What ScorePrefetch says of a sequence that was prefetched.
   bool sound(std::int64_t end);
   std::optional<BlockSums> block_sums(double mask);
   // The number of the sequence that is kept, 0: none.
@@ -51,14 +51,14 @@ class SequenceScores {
     return sequence_ != 0 && window.sequence == sequence_ && window.length == view().length;
   }
 
-  // Of the first sequence. Of several it also shows the rows that they share.
+  // The view of the first sequence; where there are several, it also shows the rows that they share.
   const SequenceView& view() const { return views_.front(); }
   const SequenceView* on_device() const { return device_views_.get(); }
 
  private:
   struct Array {
     DeviceBuffer<unsigned char> memory;
-    std::size_t value_bytes = 0;  // of a float or a double; 0: there is no array
+    std::size_t value_bytes = 0;  // bytes of a float or a double; 0: there is no array
     DeviceScores view{};
     // Room for so many numbers.
     void place(std::size_t bytes_of_value, std::size_t entries);

@@ -21,7 +21,7 @@ __device__ __forceinline__ double magnitude(double x) { return fabs(x); }
 __device__ __forceinline__ float exponential(float x) { return expf(x); }
 __device__ __forceinline__ double exponential(double x) { return exp(x); }
 
-// Of numbers far from the ends of the range, to an ulp.
+// The reciprocal of a number far from the ends of the range, to an ulp.
 __device__ __forceinline__ float reciprocal(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -68,7 +68,7 @@ __device__ __forceinline__ void ask_for_line([[maybe_unused]] const void* addres
 #endif
 }
 
-// The same for a block of 16 rows of `labels` numbers, all labels' lanes together.
+// Asks for the lines of a block of 16 rows of `labels` numbers, all labels' lanes together.
 template <class Real>
 __device__ __forceinline__ void ask_for_block(const Real* rows, std::int64_t block, int labels, int c) {
   ask_for_line(rows + (block * labels + c) * kBlock);
@@ -96,7 +96,7 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return __longlong_as_double(static_cast<long long>(between_zero_and(2046, n, 1023)) << 52);
 }
-// The same for n of at most 127, or 1023. Beyond that it is any number, and emulated NaN, so that tests
+// 2^n for n of at most 127, or 1023. Beyond that it is any number, and emulated NaN, so that tests
 // notice.
 __device__ __forceinline__ float power_in_range(int n, float) {
 #if defined(SEMICRF_EMULATED_CUDA)
@@ -225,7 +225,7 @@ struct Ops {
       return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
     }
   }
-  // The same for units that are no more than a number holds.
+  // of_units() for units that are no more than a number holds.
   static __device__ __forceinline__ Real of_units_in_range(int units) {
     if constexpr (kIsLog) {
       return power_in_range(units, Real());
@@ -241,7 +241,7 @@ struct Ops {
       return static_cast<int>(floor(x));
     }
   }
-  // The same with kUnitsBias on top, which costs nothing in the log semiring: who adds it up with other
+  // Whole units with kUnitsBias on top, which costs nothing in the log semiring: who adds it up with other
   // numbers takes the bias away with theirs.
   static constexpr int kUnitsBias = !kIsLog ? 0 : (sizeof(Real) == sizeof(float) ? 127 : 1023);
   static __device__ __forceinline__ int biased_units_in(Real x) { return units_in(x) + kUnitsBias; }
@@ -262,7 +262,7 @@ struct Ops {
       return e * power_of_two(n, Real());
     }
   }
-  // The same with its whole units apart, for numbers of units that an int holds.
+  // The number whose logarithm is x with its whole units apart, for numbers of units that an int holds.
   static __device__ __forceinline__ Scaled<Real> scaled_from_log(double x) {
     if (!(x > kNone)) return {zero(), 0};
     const int n = near_int(x * (1 / Semiring::kUnit));

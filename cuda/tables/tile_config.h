@@ -66,7 +66,7 @@ SEMICRF_BOTH constexpr bool rolls_boundaries(int group) { return group >= 16; }
 // Whether numbers that the recursion of a block does not want wait in shared memory, as local memory is far
 // away. Several teams in a warp were slower with it.
 SEMICRF_BOTH constexpr bool parks_numbers(int group) { return group == 32; }
-inline constexpr int kParkedNumbers = 6;  // of a lane
+inline constexpr int kParkedNumbers = 6;  // numbers of a lane that wait in shared memory
 SEMICRF_BOTH inline std::size_t starts_bytes(int width) {
   return static_cast<std::size_t>(width) * kBlock * (sizeof(float) + sizeof(int));
 }
@@ -87,7 +87,7 @@ struct RunGrid {
   std::int64_t warmup = 256;
   std::int64_t unit = 64;     // shortest run
   std::int64_t run = 4096;    // usual one
-  std::int64_t chunk = 8192;  // of the engine's grid, about: see cut_into_runs()
+  std::int64_t chunk = 8192;  // chunk of the engine's grid, about: see cut_into_runs()
 };
 RunGrid run_grid(int max_duration);
 // Positions that a run warms up for. What runs differ by after them shrinks with their number, by what was
@@ -111,7 +111,7 @@ Teams teams_of(const TileConfig& tile, int multiprocessors = kMultiprocessors);
 struct RunCut {
   std::int64_t run = 0;    // positions; what is repaired where a start was not warmed up enough
   std::int64_t mark = 0;   // from one state that posteriors keep to the next: at most a warm-up
-  std::int64_t chunk = 0;  // of the engine's grid
+  std::int64_t chunk = 0;  // chunk of the engine's grid
   int queue = 1;           // runs that a team does one after the other: the first of them warms up
 
   std::int64_t queue_positions() const { return run * queue; }

@@ -68,7 +68,7 @@ class PathFollower {
   TraceParameters<Real> parameters_{};
   std::vector<TracePiece> pieces_;
   std::vector<Path> paths_;
-  std::vector<std::size_t> path_of_;  // of every piece
+  std::vector<std::size_t> path_of_;  // path of every piece
   std::vector<std::int64_t> records_of_;
   bool over_ = false;      // the path of the last piece that was settled
   std::int64_t room_ = 0;  // for records

@@ -18,7 +18,7 @@ struct TracePlaces {
   DeviceBuffer<BlockOrigin> runs, blocks;
   DeviceBuffer<BlockLink> links;
   DeviceBuffer<int> far_key;
-  DeviceBuffer<int> sequence_of;  // of a batch, per block
+  DeviceBuffer<int> sequence_of;  // for a batch: the sequence of each block
 };
 
 template <class Real>
@@ -52,7 +52,7 @@ class TraceInput {
   std::shared_ptr<TracePlaces> places_;
   std::shared_ptr<TraceBuffers> buffers_;
   PositionRange range_;  // rows of a batch
-  std::int64_t run_;     // of a window
+  std::int64_t run_;     // run of a window
   bool several_;         // sequences
   bool has_left_ = false;
   BlockOrigin left_{};

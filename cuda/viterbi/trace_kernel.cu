@@ -16,7 +16,7 @@ namespace semicrf::cuda {
 
 namespace {
 
-constexpr int kThreads = 128;  // of kernels without staged blocks
+constexpr int kThreads = 128;  // threads of kernels without staged blocks
 constexpr int kMostWarps = 8;  // per block of threads, see trace_shape
 
 // Without a branch, at which lanes would wait for each other.
@@ -215,8 +215,8 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
   const int stop = first + kStretch < blocks ? first + kStretch : blocks;
   const int reach = (p.tables.duration + kBlock - 2) / kBlock;  // blocks in which a segment may start
   int last_exact = -1;
-  double most = kNone;  // of the starts left of block - 1, at the left edge of `block`
-  double size = 0;      // of what was added up
+  double most = kNone;  // largest start left of block - 1, at the left edge of `block`
+  double size = 0;      // largest magnitude of what was added up
   const auto note = [&](double x) {
     if (x > kNone) size = fmax(size, fabs(x));
   };

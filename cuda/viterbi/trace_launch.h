@@ -35,15 +35,15 @@ struct BlockOrigin {
 // How a block hangs on the one left of it.
 struct BlockLink {
   double shift;  // puts values of that one on the scale of this one
-  int exact;     // of this block: see MessageStore
+  int exact;     // whether this block is exact: see MessageStore
   int before;    // positions of that one that may be part of the same path: kBlock, or 0
 };
 
 template <class Real>
 struct TraceParameters {
   TablesView<Real> tables;
-  SequenceView sequence;  // of a batch: its common rows, without a baseline
-  // Of a batch, whose positions are rows: all sequences, and per block which of them it belongs to. Else
+  SequenceView sequence;  // for a batch: its common rows, without a baseline
+  // In a batch positions are rows: all sequences, and per block which of them it belongs to. Else
   // null.
   const SequenceView* batch;
   const int* sequence_of;

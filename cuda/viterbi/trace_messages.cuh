@@ -60,7 +60,7 @@ __device__ double value_of(const TraceParameters<Real>& p, const MessageView<Rea
 
 // --- out of line: rare where there are neither tails nor exact blocks ---
 
-// Of positions of one block.
+// The content of positions of one block.
 template <class Real>
 __device__ SEMICRF_NOINLINE double content(const TraceParameters<Real>& p, int begin, int end, int c) {
   double sum = 0;

@@ -26,12 +26,12 @@ constexpr std::int64_t most_records(std::int64_t positions) { return positions +
 class RecordReader {
  public:
   RecordReader() = default;
-  explicit RecordReader(std::int64_t end) : end_(end) {}  // of the first segment
+  explicit RecordReader(std::int64_t end) : end_(end) {}  // end of the first segment
   void read(std::span<const TraceRecord> records, std::vector<Segment>& reversed);
 
  private:
   std::int64_t end_ = 0;
-  int long_label_ = -1;  // of a segment whose length is still to come, or -1
+  int long_label_ = -1;  // label of a segment whose length is still to come, or -1
 };
 
 }  // namespace semicrf::cuda

@@ -99,7 +99,7 @@ class TraceRing {
     const Largest largest = largest_of_warp(is_start(row) ? start_score(row, c) : kNone);
     return far_bound(row, c) < largest.upper ? first_of(largest.lanes) + 1 : kNotHere;
   }
-  // The same where the path may_step().
+  // find_start() where the path may_step().
   __device__ __forceinline__ Found find_start_quickly(int end, unsigned c) const {
     const unsigned row = row_before(end);
     const double score = start_score(row, c);
@@ -115,8 +115,8 @@ class TraceRing {
     const BestSource best = best_source(boundary, to);
     return first_label(best.score, best.label, static_cast<int>(labels_));
   }
-  // The same in two parts, where the path may_step() or what is found is of no use: the best of the lane's
-  // labels, and the best of all.
+  // The best source in two parts, where the path may_step() or what is found is of no use: the best of the
+  // lane's labels, and the best of all.
   struct BestSource {
     double score;
     int label;
@@ -242,7 +242,7 @@ class TraceRing {
   const unsigned lane_, labels_, columns_, newest_, base_;
   int block_ = kNowhere;         // the last with boundaries before the path's end
   unsigned here_, left_, next_;  // it, the one left of it, the next
-  int before_ = 0;               // of its link; kExact where it is exact
+  int before_ = 0;               // `before` of its link; kExact where it is exact
 };
 
 }  // namespace semicrf::cuda

@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned cuts_of(const TraceParameters<Real>& p, int 
   return exact == 0 ? p.store.cuts[entry(p, block, c)] : 0u;
 }
 
-// Of starts behind the last of `cuts`.
+// Takes starts behind the last of `cuts`.
 template <class Real>
 __device__ void take_starts(const TraceParameters<Real>& p, const StartBlock& block, unsigned cuts, int end,
                             int c, BestStart* best) {

@@ -24,9 +24,10 @@ std::size_t trace_batches(std::size_t pieces);
 // memory step by step.
 struct TraceShape {
   bool staged = false;
-  int warps = 8;                        // per block of threads, a piece each
-  int newest = 0;                       // durations 1 .. newest are looked at in shared memory
-  int table_bytes = 0, slot_bytes = 0;  // of the scores that all warps share, and of a block of positions
+  int warps = 8;   // per block of threads, a piece each
+  int newest = 0;  // durations 1 .. newest are looked at in shared memory
+  // Bytes of the scores that all warps share, and of a block of positions
+  int table_bytes = 0, slot_bytes = 0;
   std::size_t shared_bytes = 0;
 };
 // Bytes per block of a BlockOrigin and a BlockLink.

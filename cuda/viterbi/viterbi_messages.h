@@ -12,7 +12,7 @@ namespace semicrf::cuda {
 template <class Real>
 class CudaViterbiMessages final : public ViterbiMessages {
  public:
-  // Of a window.
+  // The messages of a window.
   explicit CudaViterbiMessages(TraceInput<Real> input)
       : input_(std::move(input)), follower_(input_.shared_buffers(), input_.stream()) {}
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;

@@ -40,8 +40,8 @@ __device__ __forceinline__ Largest largest_of_warp(double score) {
   return largest;
 }
 
-// The same by one reduction, for scores that are not -0: the lowest bits of a key make room for the lane, the
-// smallest of equals.
+// The largest of a warp by one reduction, for scores that are not -0: the lowest bits of a key make room for
+// the lane, the smallest of equals.
 struct Winner {
   static constexpr int kLaneBits = 31;
   int upper;      // key of the largest score, without those bits

@@ -33,7 +33,7 @@ struct BlockContent {
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
   static constexpr int kBias = kBiasOfSums<Real, Semiring>;
-  const float* scores;  // of the label at the block's first position, or null: zeros
+  const float* scores;  // scores of the label from the block's first position on, or null: zeros
   int step;             // entries from one position to the next
   int after;            // the slot to read on from after the last one: kBlock, or 0 where no block comes
   Sum less;             // taken out of every score
@@ -63,7 +63,7 @@ struct BlockContent {
     if (forbidden != nullptr) *forbidden = most == static_cast<float>(-kNone);
     return is_moderate(static_cast<Real>(most));
   }
-  // The same when all slots were asked for.
+  // is_moderate() when all slots were asked for.
   __device__ __forceinline__ bool was_moderate() const { return is_moderate(size); }
   // Asks for the scores k positions after a slot; kBlock: where to read on.
   template <bool kEdges, int kCount>

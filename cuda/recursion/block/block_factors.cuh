@@ -14,13 +14,13 @@ template <class Real>
 struct BlockFactors {
   Scaled<Real> alpha[kBlock], start[kBlock];
   bool good;               // the content is finite and its units are whole numbers that can be added up
-  double sum, mass;        // of the content, with the rest; of the position shifts
+  double sum, mass;        // sum of the content, with the rest; of the position shifts
   double content[kBlock];  // up to the right boundary of each slot, with the rest
   unsigned cuts;           // a bit per slot: its position is forbidden, which the content leaves out
 };
 
 struct FactorSource {
-  std::int64_t row;  // of the block's first run position
+  std::int64_t row;  // row of the block's first run position
   int step;          // rows from one to the next, 0: none is there
   int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
@@ -75,8 +75,8 @@ __device__ __forceinline__ bool moderate_factors_of(const Value* emissions, cons
     return {__ldg(emissions + at), first != nullptr ? __ldg(first + at) : Edge(0),
             last != nullptr ? __ldg(last + at) : Edge(0)};
   };
-  // Of content and a boundary score: apart, so that rounding of the content goes out again from one segment
-  // to the next, and a boundary score has the same factor in both directions.
+  // The factors of content and of a boundary score stay apart, so that rounding of the content goes out again
+  // from one segment to the next, and a boundary score has the same factor in both directions.
   const auto edge_factor = [&](Edge value, Scaled<Real> content) -> Scaled<Real> {
     const Summand<Real> score = summand<Real>(value, Edge(0));
     moderate = moderate && (score.moderate || score.forbids);

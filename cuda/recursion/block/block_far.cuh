@@ -37,7 +37,7 @@ class FarPart {
   __device__ __forceinline__ int largest(int head, int o) const {
     return scale(ring_index(head, o)) + durations_bound(o);
   }
-  // Of distances first..last.
+  // The bound of distances first..last.
   __device__ __forceinline__ FarBound bound(int head, int first, int last) const {
     if constexpr (kAhead > 1) return bound_ahead(head, first, last);
     Seen seen{kEmpty, kEmpty, first - 1};
@@ -57,7 +57,7 @@ class FarPart {
       add_by_group(sums, head, first, last, bound);
     } else {
       int j = ring_index(head, first);
-      // Of the ring's last distance some durations may be beyond K.
+      // Some durations of the ring's last distance may be beyond K.
       const int beyond = kBlock * t_.offsets + 1 - t_.duration;
       const int whole = beyond > 0 && last == t_.offsets ? last - 1 : last;
       int largest = scale(j) + row_bound(first);
@@ -143,8 +143,8 @@ class FarPart {
   // Distances whose bounds are asked for at a time.
   static constexpr int kAhead = Config::kLoops && !kByGroup ? 4 : 1;
 
-  // Of the distances looked at so far: their largest bound, the most that all sums hold at least, and the
-  // farthest that was needed when it was looked at.
+  // What the distances looked at so far say: their largest bound, the most that all sums hold at least, and
+  // the farthest that was needed when it was looked at.
   struct Seen {
     int largest, least, last;
   };
@@ -209,7 +209,7 @@ class FarPart {
     }
   }
 
-  // Of groups o - 1 and o, entry i + n + 1 joins boundary i to the start n positions before the block's last.
+  // In groups o - 1 and o, entry i + n + 1 joins boundary i to the start n positions before the block's last.
   // A group is read once, for the distance before the one that wants it first.
   __device__ __forceinline__ void add_by_group(Real (&sums)[kBlock], int head, int first, int last,
                                                int bound) const {

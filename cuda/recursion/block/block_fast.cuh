@@ -20,7 +20,7 @@ struct LabelTables {
   int label;
   int into, level;  // transitions into the label; see ChainTables
   int near_bound;   // durations within a block
-  bool has_near;    // of which there are some
+  bool has_near;    // there are durations within a block
   bool far_below;   // one of these bounds is so low that only the exact path knows it
   Real to_source;   // what takes an alpha relative to the level to where the transitions expect it
   static constexpr int kNear = Config::kNearShared ? 4 : kBlock;
@@ -35,10 +35,10 @@ struct BlockTail {
   int units;
   Real number;
   int old_block, new_block;
-  Real* out;  // of the block's first boundary, or null
+  Real* out;  // place for the tail of the block's first boundary, or null
   int out_step;
 };
-// The same where K < 16, so that starts of the block are sources, too: logarithms. Sources of the ring have a
+// The tail where K < 16, so that starts of the block are sources, too: logarithms. Sources of the ring have a
 // factor that takes them to `units`, with B[K].
 struct BlockTailLogs {
   double tail, decay, last_bias;
@@ -87,8 +87,8 @@ struct BlockResult {
   // to the level of their boundary, kEmpty: none was; and the least of the sums over sources.
   int neglected = kEmpty;
   Real least_source{};
-  int levels[kSlotsOfLane<typename Config::Lanes>]{};  // of alphas, in the lane's slots, where they are
-                                                       // stored
+  // Levels of alphas, in the lane's slots, where they are stored.
+  int levels[kSlotsOfLane<typename Config::Lanes>]{};
 };
 
 template <class Config>
@@ -172,13 +172,13 @@ class FastBlock {
     const int into = label_.into + kBias, near_bound = label_.near_bound;
     const int alpha_level = label_.level - kBias - O::kUnitsBias + near_bound;
     int floor = reference - near_bound;
-    // Of an alpha that is refused, with two to spare for the number of its factor.
+    // The level of an alpha that is refused, with two to spare for the number of its factor.
     const int refused_level = alpha_level + O::kUnitsBias + O::units_in(t_.least_total) + 3;
     alpha.units = wrapped(alpha.units, kBias - near_bound);
     // Factors that were made are in memory, far away: asked for before they are wanted.
     const bool made = kFactors && content.factors != nullptr;
-    // Of the content at a boundary. Before the next start is made of it, its units are those that the start
-    // has below `into` and the level.
+    // The factor of the content at a boundary. Before the next start is made of it, its units are those that
+    // the start has below `into` and the level.
     Scaled<Real> factor = content.first_factor();
     Real start = O::inverse(factor.number);
     if constexpr (kEdges) {
@@ -330,7 +330,7 @@ class FastBlock {
         }
         start = O::inverse(factor.number);
         if constexpr (kEdges) {
-          // Of the next slot; beyond the block nobody wants it.
+          // The factor of the next slot, which beyond the block is not used.
           const Scaled<Real> edge = content.edge_factor(coming.start[(k + 1) % kAhead<kCut>]);
           start = O::times(start, edge.number);
           factor.units -= edge.units;
@@ -434,8 +434,8 @@ class FastBlock {
       for (int i = 0; i < 4; ++i) four[i] = label_.near[kFirst + i];
     }
   }
-  // The same where sums wait, lowered by `down` first. Those of the next boundaries wait no more. `shorter`:
-  // durations up to kFirst.
+  // Adds a start to sums that wait, lowered by `down` first. Those of the next boundaries wait no more.
+  // `shorter`: durations up to kFirst.
   template <int kFirst = 4>
   __device__ __forceinline__ void add_to_parked(int from, const Real (&nears)[4], Real down,
                                                 const BlockStarts<Config>& parked, const Real (&shorter)[4],

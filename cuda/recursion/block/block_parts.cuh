@@ -95,7 +95,7 @@ class BlockParts {
     const int j = head - distance;
     return j < 0 ? j + t_.ring_blocks : j;
   }
-  // Of the block that is next.
+  // The row of the block that is next.
   __device__ __forceinline__ std::int64_t row(const RunState<Real>& s) const {
     return aside_.place.row +
            static_cast<std::int64_t>(direction() * kBlock) * (aside_.place.blocks - s.left);
@@ -534,7 +534,7 @@ class BlockParts {
       vanished = has_few_digits(move, result);
     return lanes_.any_team(mine && vanished) && lanes_.any(mine && vanished);
   }
-  // The same of a lane, whichever start it is.
+  // Whether the starts of a lane, whichever is the largest, lie farther apart than their numbers hold.
   __device__ __forceinline__ bool has_few_digits(const BlockMove<Real>& move,
                                                  const BlockResult<Config>& result) const {
     int least = -kEmpty;

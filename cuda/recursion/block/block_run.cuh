@@ -215,7 +215,8 @@ class BlockRun : private BlockParts<Config> {
            fast_block<Traits>(true, false, &ahead))
       advance();
   }
-  // The same of a block team, with its helpers. Who finds a block that this loop cannot do raises the flag.
+  // The loop over plain blocks of a block team, with its helpers. Who finds a block that this loop cannot do
+  // raises the flag.
   __device__ __forceinline__ void plain_blocks_of_team() {
     const bool edges = state_.kind == BlockKind::kEdges;
     const bool stores = p_.store.alpha.numbers != nullptr && state_.storing;
@@ -600,7 +601,7 @@ class BlockRun : private BlockParts<Config> {
 
   const RunParameters<Real>& p_aside_;
   RunState<Real> state_;
-  const float* scores_ = nullptr;  // of the label, where the next block begins
+  const float* scores_ = nullptr;  // scores of the label, where the next block begins
   ExponentSum<Real> less_;         // taken out of every score
   int parity_ = 0;
 };

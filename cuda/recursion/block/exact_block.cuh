@@ -82,7 +82,7 @@ struct ExactBlock {
   bool cut_start;  // segments began in the slots before first_slot, too, which lie beyond a cut
   bool deep;       // the sums over durations in `far` miss what is far below
   double bound, ring_bound;
-  double base_rest;                                  // of logarithms over what is written out
+  double base_rest;                                  // rest of logarithms over what is written out
   double alpha, tail;                                // logarithms, in and out
   double content_sum, mass;                          // out
   double *out_alpha, *out_gamma, *out_tail, *shift;  // rows of the pool and of the window, or null

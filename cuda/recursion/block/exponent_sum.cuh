@@ -20,7 +20,7 @@ struct ExponentSum<double> {
 template <>
 struct ExponentSum<float> {
   float high, low;
-  // Of a score.
+  // The sum that is exactly a score.
   __device__ __forceinline__ static ExponentSum exactly(float x) {
     constexpr float kRound = 24576.0f;  // 1.5 x 2^14
     const float high = __fsub_rn(__fadd_rn(x, kRound), kRound);

@@ -232,7 +232,7 @@ class RefusedSums {
   Scaled<Real> tail_;
   int next_ = 0;  // slot the tail has not reached yet
   bool known_ = true, used_ = false;
-  Real near_scores_[kBlock];  // of durations within the block
+  Real near_scores_[kBlock];  // scores of durations within the block
   int near_units_[kBlock];
   Scaled<Real> far_sums_[kBlock];
   int doubts_[kBlock];  // sums that few digits went into have at most these units
