@@ -19,7 +19,7 @@ inline constexpr std::int64_t kTolerance = 30;  // bases
 struct EvalOptions {
   std::string truth;      // BED; empty: none, only two models are compared
   std::string predicted;  // BED, "-": standard input; empty: none, only posteriors are compared
-  // for files in seconds; the bin size is settled when they are read
+  // For files in seconds; the bin size is settled when they are read.
   LabelTimes truth_times, predicted_times;
   // Regions and chromosome sizes; with a parameter file also the tracks of the re-scoring, else no inputs.
   InputOptions input;
@@ -27,7 +27,7 @@ struct EvalOptions {
   std::string against;  // parameters of another model to compare that of `input` with, or empty
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
-  // tolerance for boundaries; absent: kTolerance bases, one bin at least
+  // Tolerance for boundaries; absent: kTolerance bases, one bin at least.
   std::optional<std::int64_t> tolerance;
   std::string background;       // label of what no line of the truth covers; empty: not evaluated
   bool match = false;           // pair the labels by the largest overlap

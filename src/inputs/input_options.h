@@ -35,7 +35,7 @@ struct InputOptions {
   std::string samples_file;          // sample sheet, in place of `inputs`; or empty
   std::vector<std::string> samples;  // to take from it; only training takes several
   std::shared_ptr<const std::vector<SampleRow>> only_sample;  // the rows of `samples`, read before; or null
-  // names for the columns of arrays; empty: not said
+  // Names for the columns of arrays; empty: not said.
   std::vector<std::string> track_names;
   std::vector<std::string> missing_tracks;          // tracks of the parameters that have no file
   MissingPolicy missing = MissingPolicy::kDefault;  // in place of the parameters' ones, unless kDefault

@@ -508,7 +508,7 @@ std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
 std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   constexpr double kPage = 4096, kBlock = 4096;  // the least that a file takes of memory
-  // bases of chromosomes with values, those that are read; bytes of arrays
+  // Bases of chromosomes with values, those that are read; bytes of arrays.
   double bases = 0, read = 0, values = 0;
   for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
     const Sequence& sequence = state_->sequences[i];

@@ -20,7 +20,7 @@ struct SequenceScores {
   std::unique_ptr<RowReader> rows;  // label scores, or features when there are heads
   std::shared_ptr<const LinearHeads> heads;
   std::unique_ptr<RowReader> start, end;  // boundary scores given as inputs, or null
-  // counts values missing in `rows`; null: none can be missing
+  // Counts values missing in `rows`; null: none can be missing.
   std::shared_ptr<MissingCounter> missing_values;
   std::vector<double> baseline;  // nu, (C); empty: 0
   bool subtract_position_max = false;

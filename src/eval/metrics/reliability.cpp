@@ -8,7 +8,7 @@
 namespace semicrf {
 namespace {
 
-// deviations of a normal distribution within which 95 % lie
+// Deviations of a normal distribution within which 95 % lie.
 constexpr double kDeviations = 1.959963984540054;
 
 // Centre of Wilson's interval plus `sign` times half its width.

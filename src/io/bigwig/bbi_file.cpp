@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kCompression = 6;  // level of libdeflate: as small as zlib's
 constexpr std::size_t kSpooled = std::size_t{1} << 18, kSmallSpooled = std::size_t{1} << 14;  // in memory
-// bytes gathered of a level
+// Bytes gathered of a level.
 constexpr std::size_t kGathered = std::size_t{1} << 14, kFewGathered = std::size_t{1} << 11;
 constexpr std::uint64_t kHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
 

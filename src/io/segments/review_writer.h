@@ -72,7 +72,7 @@ class ReviewWriter {
   OutputFile& output_;
   std::optional<std::int64_t> most_;
   std::vector<std::string> names_, colors_;  // names and colours of the labels
-  // places of the sequences, in the order of the run; first_bin is 0
+  // Places of the sequences, in the order of the run; first_bin is 0.
   std::vector<BinLocation> places_;
   std::int64_t first_bin_ = 0;  // first bin of the piece
   std::deque<Line> lines_;      // with `most_` a heap with the last one in front

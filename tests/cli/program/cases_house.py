@@ -13,6 +13,8 @@ PAGES = ("design.md", "algorithm.md", "cuda.md")
 MOST_SOURCES = 16  # a header and its source are one
 MOST_WORDS = 30  # of the glossary
 MOST_OF_A_CELL = 300  # characters
+# Rooms whose comments are still to be gone through.
+UNREAD_ROOMS = ("src/analyses", "src/runs")
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 PATH = re.compile(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)*/?")
 
@@ -153,6 +155,32 @@ def test_no_circle_of_includes(box):
 
     for name in sorted(graph):
         visit(name, [])
+
+
+def comments(text):
+    """(line number, first line) of every comment of a C++ source; lines below each other, at one column, are one comment."""
+    column = None
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.search(r'(?<![:"/\w])//+ ?(.*)$', line)
+        if not found or line[:found.start()].count('"') % 2:
+            column = None
+            continue
+        if line[:found.start()].strip() or found.start() != column:
+            yield number, found.group(1)
+        column = found.start()
+
+
+def test_comments_stand_alone(box):
+    """No comment begins with "of": it says what the thing is, "version of the program", and not only whose."""
+    wrong, count = [], 0
+    for path in files():
+        if path.suffix in SOURCES and path.parts[0] in ("src", "cuda", "apps") and not str(path).startswith(UNREAD_ROOMS):
+            for number, text in comments((ROOT / path).read_text()):
+                count += 1
+                if re.match(r"of\b", text, re.I):
+                    wrong.append("%s:%d: %s" % (path, number, text))
+    check(count > 5000, "only %d comments found" % count)
+    check(not wrong, "\n".join(wrong))
 
 
 def anchors(text):
