@@ -3,6 +3,7 @@
 
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/head_cases.h"
+#include "parity/cuda/plain_cases.h"
 
 namespace semicrf::testing {
 
@@ -13,6 +14,8 @@ inline void check_small_grid() {
     for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kMasks, CaseKind::kDyadic})
       check(make_case(kind, shape, seed++));
   }
+  for (const CaseKind kind : {CaseKind::kEverything, CaseKind::kTails})
+    expect_none(check_plain(make_plain, make_case(kind, {40, 17, 33}, seed)));
   check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
   check_paths_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
   expect_none(check_few_heads(make_cuda));
