@@ -79,7 +79,7 @@ void check_arguments(const ImportArguments& arguments) {
 void write_imported(const ImportArguments& arguments, const Parameters& parameters,
                     const std::vector<Warning>& warnings) {
   for (const Warning& warning : warnings) log_warning(warning);
-  write_whole_output(arguments.output, write_params_json(parameters));
+  write_whole_output(arguments.output, write_params_json(parameters, arguments.model));
 }
 
 void import_chromhmm(const ImportArguments& arguments) {

@@ -22,10 +22,15 @@
 namespace semicrf {
 namespace {
 
-// Shortest text that reads back as `value`; the string "-inf" for a forbidden score.
+// A number that a parameter file cannot hold.
+struct Unwritable {
+  double number = 0;
+};
+
+// Shortest text that reads back as `value`; the string "-inf" for a forbidden score. Throws Unwritable.
 std::string number_text(double value) {
   if (value == kNegativeInfinity) return "\"-inf\"";
-  if (!std::isfinite(value)) throw std::logic_error("a parameter is not a finite number");
+  if (!(std::fabs(value) <= kMaxNumber)) throw Unwritable{value};
   if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // "-0" would read back as the integer 0
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
@@ -232,7 +237,14 @@ constexpr Remark kTemplateRemarks[] = {
 
 }  // namespace
 
-std::string write_params_json(const Parameters& parameters) { return document_text(parameters, {}); }
+std::string write_params_json(const Parameters& parameters, const std::string& model) try {
+  return document_text(parameters, {});
+} catch (const Unwritable& one) {
+  throw InputError({model, "",
+                    "the model has the number " + formatted("%.3g", one.number) +
+                        ", and those of a parameter file are at most 1e30 in magnitude",
+                    "a variance, a scale or a score is out of any range that data have"});
+}
 
 std::string params_template(std::span<const std::string> labels, std::span<const std::string> tracks) {
   check_names(labels, "--labels");

@@ -297,6 +297,9 @@ def test_bad_files(box):
     refused(good.replace("seg_seg ", "seg_sag "), "seg_seg")
     refused(good.replace("covar_DNase 1 7", "covar_DNase 1 -7"), "variance", "covar_DNase")
     refused(good.replace("covar_DNase 1 7.0000000000e-01", "covar_DNase 1 nan"), "nan")
+    for variance in ("7e-200", "1e-320"):  # the weights would be too large for a parameter file, or for a double
+        box.write("bad.params", good.replace("covar_DNase 1 7.0000000000e-01", "covar_DNase 1 " + variance))
+        box.fails("import segway bad.params -o m.json", 3, "bad.params", "at most 1e30")
     refused(good.replace("%.17e" % FIRST[0], "6e-1"), "sum to", "start_seg")
     refused(good.replace("%.17e" % FIRST[0], "-5e-1"), "start_seg")
     refused(good.replace("0 mc_asinh_norm_seg1", "3 mc_gamma_seg1"), "gamma", "mc_gamma_seg1_subseg0_H3K4me3")
