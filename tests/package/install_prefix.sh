@@ -33,7 +33,7 @@ if ! nm -D bin/semicrf | grep -q __asan && grep -rlF -e "$source_root" .; then
 fi
 # The links of the pages lead to files that are installed beside them.
 find share/doc/semicrf -name '*.md' | while read -r page; do
-  grep -o '](\([^)#:]*\)[)#]' "$page" | tr -d '](#)' | while read -r target; do
+  { grep -o '](\([^)#:]*\)[)#]' "$page" || true; } | tr -d '](#)' | while read -r target; do
     [ -z "$target" ] || [ -e "$(dirname "$page")/$target" ] || echo "FAIL: $page links $target"
   done
 done >"$work/dead"
