@@ -17,7 +17,7 @@ namespace semicrf::cuda {
 // What is wanted of the sequences of a pass.
 struct HeadRequest {
   std::vector<ExpectedFeatures*> targets;  // for every sequence, null: nothing; empty: nothing for any
-  const FeatureRows* heads = nullptr;      // the same of all sequences, but for the rows
+  const FeatureRows* heads = nullptr;      // one for all sequences, but for the rows
   FeatureView features{};
 
   // Whether somebody wants the sums of a head.

@@ -24,7 +24,7 @@ inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
 
-// The same where inputs and outputs keep so many bytes, of which it has room for those of a usual genome.
+// kFixedMemory where inputs and outputs keep so many bytes, of which it has room for those of a usual genome.
 std::size_t fixed_memory(std::size_t kept);
 
 // What each draw of a simulation adds to that part: the buffer of its file and its latest segments.

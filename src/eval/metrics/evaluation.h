@@ -14,7 +14,7 @@ namespace semicrf {
 struct LabelEvaluation {
   MatchCounts bases;
   MatchCounts boundary_exact;   // boundaries at which a segment of this label starts
-  MatchCounts boundary_within;  // the same within the tolerance
+  MatchCounts boundary_within;  // boundaries within the tolerance of such a boundary
   MatchCounts segment_exact;
   MatchCounts segment_overlap;
 

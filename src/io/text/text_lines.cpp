@@ -26,7 +26,7 @@ struct TextLines::File {
   TextForm form;
   Encoding encoding = Encoding::kUnknown;
   std::string raw;        // bytes as they were read
-  std::string text;       // the same as UTF-8
+  std::string text;       // `raw` as UTF-8
   std::size_t at = 0;     // in `text`, of what comes next
   bool after_cr = false;  // a line ended with CR: LF at `at` belongs to it
 

@@ -34,7 +34,7 @@ struct TrainingInputs {
   std::vector<std::string> binding;  // lines for the log
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
-  NameIndex known_paths;             // the same
+  NameIndex known_paths;             // names of `paths`
   std::vector<std::string> labels;   // the files of labels among them
   TrackSteps steps;                  // steps of bigWig files
   std::vector<Warning> warnings;

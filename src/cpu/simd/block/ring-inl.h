@@ -240,7 +240,7 @@ class Ring : public RealVectors<Real, D, Semiring> {
   std::size_t width_, rows_, blocks_;
   int head_ = 0;
   AlignedArray<Real> numbers_;  // (blocks, panels, 16, lanes)
-  AlignedArray<Real> starts_;   // the same, near 1, times
+  AlignedArray<Real> starts_;   // `numbers_` near 1, times
   AlignedArray<Whole> whole_;   // these units, relative to the scale
   AlignedArray<double> scale_;  // (blocks, padded)
   AlignedArray<double> logs_;   // (blocks, 16, padded) relative to the scale

@@ -557,7 +557,7 @@ class DurationCounts : public CountVectors<Real, D> {
   AlignedArray<Real> power_, rest_;  // (batch, distances, padded): the factor is rest x 2^power
   AlignedArray<Real> scaled_;        // (batch, 32, lanes) ends of one group and panel
   AlignedArray<double> bound_;       // (distances + 1, padded) largest bias of a group
-  AlignedArray<Real> bound_power_;   // the same as a power of two
+  AlignedArray<Real> bound_power_;   // `bound_` as a power of two
   AlignedArray<double> ring_row_;
   AlignedArray<double> sums_;        // (groups, panels, 16, lanes) relative to the group's bound
   AlignedArray<double> exact_sums_;  // (K, padded) probabilities
