@@ -221,6 +221,23 @@ def test_pages_named_in_texts_are_there(box):
     check(not lost, "\n".join(sorted(set(lost))))
 
 
+def test_named_sections_are_there(box):
+    """A section that is named beside a page, as in docs/cuda.md, "Cuts", stands in that page."""
+    lost, count = [], 0
+    for path in files():
+        if path.suffix not in SOURCES | {".py", ".md"}:
+            continue
+        text = " ".join((ROOT / path).read_text(errors="replace").replace("//", " ").split())
+        found = [(ROOT / path.parent / name, title) for name, title in re.findall(r'\]\(([^)\s#:]+\.md)\),? "([^"]+)"', text)]
+        found += [(ROOT / name, title) for name, title in re.findall(r'(?<![\w/])(docs/[\w/-]+\.md)(?:,? section \d+)?, "([^"]+)"', text)]
+        for page, title in found:
+            count += 1
+            if title.lower() not in " ".join(page.read_text().split()).lower():
+                lost.append('%s: no "%s" in %s' % (path, title, page.name))
+    check(count > 30, "only %d named sections found" % count)
+    check(not lost, "\n".join(lost))
+
+
 def test_no_table_cell_is_long(box):
     """A cell of a table has at most 300 characters: what needs more is a sentence below the table."""
     wrong = []
