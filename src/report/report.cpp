@@ -64,7 +64,7 @@ class Report {
     ElsewhereCount elsewhere;
     for (const std::string& argument : options_.annotations) {
       annotations_.push_back(read_annotation(argument));
-      require_common_chromosome(annotations_.back(), argument, basis_.segmentation);
+      require_common_chromosome({&annotations_.back(), 1}, argument, basis_.segmentation);
       elsewhere.add(annotations_.back(), basis_.segmentation);
       merge_overlaps(annotations_.back());
       const std::string& name = annotations_.back().name;

@@ -89,15 +89,22 @@ std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annota
   return found;
 }
 
-void require_common_chromosome(const Annotation& annotation, const std::string& argument,
+void require_common_chromosome(std::span<const Annotation> annotations, const std::string& argument,
                                const SegmentationFile& segmentation) {
-  if (annotation.chromosomes.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
-  const bool shared = std::ranges::any_of(
-      annotation.chromosomes, [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
-  if (shared) return check_lengths(annotation, argument, segmentation);
+  const auto has_intervals = [](const Annotation& annotation) { return !annotation.chromosomes.empty(); };
+  const auto first = std::ranges::find_if(annotations, has_intervals);
+  if (first == annotations.end()) throw InputError({argument, "", "has no intervals", "give a BED file"});
+  const auto shares = [&](const Annotation& annotation) {
+    return std::ranges::any_of(annotation.chromosomes,
+                               [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
+  };
+  if (std::ranges::any_of(annotations, shares)) {
+    for (const Annotation& annotation : annotations) check_lengths(annotation, argument, segmentation);
+    return;
+  }
   throw InputError({argument, "",
                     "has no chromosome of " + segmentation.path + ", but such as " +
-                        annotation.chromosomes.begin()->first + "; the segments are on chromosomes such as " +
+                        first->chromosomes.begin()->first + "; the segments are on chromosomes such as " +
                         segmentation.chromosomes.front().name,
                     "give annotation of the same genome; chromosome names must match exactly"});
 }

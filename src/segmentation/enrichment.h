@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ struct Overlap {
 std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks);
 
-// InputError unless a chromosome of the annotation, which came from `argument`, has segments; and where
-// lengths of chromosomes, which bigBed files have, tell that it is of another genome.
-void require_common_chromosome(const Annotation& annotation, const std::string& argument,
+// InputError unless a chromosome of one of the annotations, which came from `argument`, has segments; and
+// where lengths of chromosomes, which bigBed files have, tell that they are of another genome.
+void require_common_chromosome(std::span<const Annotation> annotations, const std::string& argument,
                                const SegmentationFile& segmentation);
 
 // Around anchors: positions every `step` bases, `upstream` of them before an anchor and `downstream` after

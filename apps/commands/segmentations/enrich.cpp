@@ -75,9 +75,7 @@ HeatScale scale_of(const std::string& name) {
 std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const std::string& argument) {
   const BedPoints points = arguments.centres ? BedPoints::kAllowed : BedPoints::kRefused;
   if (arguments.by_name) {
-    std::vector<Annotation> annotations = read_named_annotations(argument, points);
-    if (annotations.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
-    return annotations;
+    return read_named_annotations(argument, points);
   }
   return {read_annotation(argument, points)};
 }
@@ -102,9 +100,10 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   std::set<std::string> names;
   RepeatedWarnings warnings;
   ElsewhereCount elsewhere;
-  for (const std::string& argument : arguments.annotations)
-    for (Annotation& annotation : annotations_of(arguments, argument)) {
-      require_common_chromosome(annotation, argument, segmentation);
+  for (const std::string& argument : arguments.annotations) {
+    std::vector<Annotation> annotations = annotations_of(arguments, argument);
+    require_common_chromosome(annotations, argument, segmentation);
+    for (Annotation& annotation : annotations) {
       elsewhere.add(annotation, segmentation);
       if (arguments.centres) {
         take_centres(annotation);
@@ -119,6 +118,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
       for (const std::size_t label : order)
         add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
     }
+  }
   warnings.tell();
   if (const auto warning = elsewhere.warning()) log_warning(*warning);
   for (const std::size_t label : order)
@@ -130,7 +130,7 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
                          Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front(), BedPoints::kAllowed);
-  require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
+  require_common_chromosome({&anchors, 1}, arguments.annotations.front(), segmentation);
   ElsewhereCount elsewhere;
   elsewhere.add(anchors, segmentation);
   if (const auto warning = elsewhere.warning()) log_warning(*warning);

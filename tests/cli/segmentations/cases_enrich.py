@@ -234,6 +234,12 @@ def test_bad_input(box):
     box.fails("enrich s.bed void.bed", 3, "void.bed", "no intervals")
     box.fails("enrich s.bed void.bed --by-name", 3, "void.bed", "no intervals")
     box.fails("enrich s.bed a.bed --by-name", 3, "a.bed", "line 1", "column 4")
+    # A name may lie on chromosomes without segments alone, if not all do.
+    box.write("part.bed", "chr1\t5\t8\tx\nchrElse\t5\t8\ty\n")
+    found = {(row["annotation"], row["annotation_bases"]) for row in rows(box.ok("enrich s.bed part.bed --by-name").stdout)}
+    check({name: bases for name, bases in found} == {"x": "3", "y": "0"}, "%r" % found)
+    box.write("part.bed", "chrElse\t5\t8\tx\nchrElse\t5\t8\ty\n")
+    box.fails("enrich s.bed part.bed --by-name", 3, "part.bed", "no chromosome", "chrElse")
     box.fails("enrich s.bed absent.bed", 4, "absent.bed")
     box.fails("enrich s.bed a.bed -o a.bed", 2, "a.bed")
     box.fails("enrich s.bed a.bed --order c", 2, "--order", "'c'")
