@@ -25,6 +25,7 @@ constexpr std::int64_t kDefaultBinSize = 200;  // bases, of bigWig files
 // What reading takes of the options of `train`.
 TrainOptions reading_options(const LearnOptions& options) {
   TrainOptions reading;
+  reading.max_memory = options.max_memory;
   reading.input = options.input;
   reading.val_regions = options.val_regions;
   reading.engine = options.engine;

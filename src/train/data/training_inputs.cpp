@@ -11,6 +11,7 @@
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
+#include "core/text/utf8.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/arguments/lacking_tracks.h"
 #include "inputs/array_inputs.h"
@@ -21,6 +22,7 @@
 #include "model/bin_labels.h"
 #include "runs/piece_stream.h"
 #include "train/data/step_check.h"
+#include "windows/memory_budget.h"
 
 namespace semicrf {
 namespace {
@@ -177,6 +179,7 @@ class Reader {
     entry.missing = total_bins(request.missing);
     entry.segments = 0;
     const std::size_t first = data_.pieces.size();
+    check_room(sequence, labelled_bins(runs, make_pieces(request), !labels_.whole_sequences), *scores, found);
     for (const BinRange& bins : make_pieces(request)) {
       for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins, !labels_.whole_sequences)) {
         add_piece(sequence, piece, *scores);
@@ -193,6 +196,18 @@ class Reader {
       found.missing.add(sequence.title, *scores->missing_values);
     }
     if (stats != nullptr && entry.pieces > 0) stats->append(stats_entry(entry, stats->empty()));
+  }
+
+  // The rows of these bins will be kept, as those of the sequences and samples before them are. What else a
+  // fit needs is known when all are read; here the rows alone are too many.
+  void check_room(const Sequence& sequence, const std::vector<BinRange>& bins, const SequenceScores& scores,
+                  TrainingInputs& found) const {
+    const std::size_t columns =
+        num_tracks_ + (scores.start ? scores.start->columns() : 0) + (scores.end ? scores.end->columns() : 0);
+    found.row_bytes += static_cast<std::size_t>(total_bins(bins)) * columns * sizeof(float);
+    check_memory_limit(options_.max_memory, found.row_bytes, "keeping the tracks in memory",
+                       " up to the end of " + message_text(sequence.title),
+                       "give more, twice as much or so, or use fewer regions (-r)");
   }
 
   // Marks the cuts of the pieces from `first` on, which are those of this sequence.

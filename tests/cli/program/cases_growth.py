@@ -217,3 +217,15 @@ def test_many_labels(box):
                     "eval --truth segments.bed genes.bed", "eval --truth genes.bed segments.bed",
                     "report -p %s --segments genes.bed -o r.html" % parameters):
         box.fails(command, 3, "genes.bed:line 200", "there are more than 2000 different labels; column 4 must hold the label")
+
+
+def test_more_values_than_memory_are_known_before_they_are_kept(box):
+    """The rows that a fit would keep are beyond --max-memory by themselves."""
+    length = 20_000_000
+    bigwig.write(box.path("x.bw"), {"c": length}, bigwig.bedgraph("c", [(0, length // 2, 1.0), (length // 2, length, 2.0)]))
+    box.write("x.bed", "c\t0\t%d\ta\nc\t%d\t%d\tb\n" % (length // 2, length // 2, length))
+    for arguments in ("train --labels x.bed", "learn --labels 2"):
+        line = (arguments + " -b 1 -o out.json --max-memory 48M t=x.bw").split()
+        box.fails(line, 6, "keeping the tracks in memory needs 76.3 MiB", "up to the end of c", "--max-memory is 48 MiB")
+        used = Use(box, line, (6,))
+        check(used.bytes < 48 * 2**20, "%s: the run took %.1f MiB" % (arguments, used.bytes / 2**20))
