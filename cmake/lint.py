@@ -28,6 +28,7 @@ LIKE = {
     "src/train/ranks/mpi_ranks.cpp": "src/train/ranks/no_mpi.cpp",
     "tests/gpu/gpu_bench.cpp": "tests/parity/cuda/emulated_parity_test.cpp",
     "tests/gpu/gpu_parity_test.cpp": "tests/parity/cuda/emulated_parity_test.cpp",
+    "tests/gpu/plain_gpu_test.cpp": "tests/parity/cuda/plain_engine_test.cpp",
     "tests/support/files/libbigwig_peer.cpp": "tests/support/truth/rescore.cpp",
 }
 MPI = "/usr/lib/x86_64-linux-gnu/openmpi/include"

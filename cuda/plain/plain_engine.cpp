@@ -183,7 +183,7 @@ class PlainEngine final : public Engine, public DeviceMemory {
     return {model(), scores, pass, stream_.get()};
   }
 
-  // Slab by slab; returns the sums over the sequence.
+  // Writes the posteriors slab by slab, and returns their sums over the sequence.
   ChunkReport write_posteriors(const PlainWorkspace& work, const PosteriorArrays& out) const {
     const std::size_t labels = wide(model().num_labels), length = wide(work.arrays().sequence.length);
     const PlainPosteriors& found = work.arrays().posteriors;
@@ -192,7 +192,7 @@ class PlainEngine final : public Engine, public DeviceMemory {
     for (std::size_t first = 0; first < length; first += slab) {
       const std::size_t rows = std::min(slab, length - first), at = first * labels;
       const auto write = [&](const double* from, double* to) {
-        const std::vector<double> fetched = work.fetch(from + at, rows * labels);
+        std::vector<double> fetched = work.fetch(from + at, rows * labels);
         if (to != nullptr) std::transform(fetched.begin(), fetched.end(), to + at, clamped);
         return fetched;
       };

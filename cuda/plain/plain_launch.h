@@ -1,5 +1,4 @@
-// Launches of the plain kernels; all are asynchronous. Shapes of grids and blocks are said where the kernels
-// are.
+// Launches of the plain kernels; all are asynchronous. Grids and blocks are described beside the kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +21,7 @@ inline LaunchShape thread_per_label(const PlainSequence& sequence) {
 // plain_recursion.cu. Fills all tables of `out`, in the log or in the max semiring.
 template <bool is_log>
 void run_forward(const PlainSequence& sequence, const PlainForward& out, cudaStream_t stream);
-// In the log semiring.
+// Fills all tables of `out`, in the log semiring.
 void run_backward(const PlainSequence& sequence, const PlainBackward& out, cudaStream_t stream);
 
 // plain_states.cu. The forward state at T, in the semiring of the messages, and the backward state at 0.

@@ -33,7 +33,9 @@ __device__ inline void for_each_open_segment(const PlainSequence& x, const Plain
   }
 }
 
-// The mirror: the segment [t, t+k) of label c, with its end score and all after it; k = K+1 is in the tail.
+// Calls visit(k, open) for k = 1 .. K, and K+1 where there is a tail: the segment [t, t+k) of label c, with
+// its end score and all after it, relative to `level`. Ends early at the sequence's end and where a position
+// forbids c.
 template <class Visit>
 __device__ inline void for_each_extension(const PlainSequence& x, const PlainBackward& m, std::int64_t t,
                                           int c, double level, Visit visit) {

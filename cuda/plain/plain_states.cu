@@ -23,7 +23,7 @@ __global__ void backward_state_kernel(PlainSequence x, PlainBackward m, PlainSta
     for_each_extension(x, m, 0, c, m.level[0], [&](int k, double open) {
       if (k <= x.max_duration)
         out.ring[std::int64_t{k - 1} * x.labels + c] = open;
-      else
+      else if (out.tail != nullptr)
         out.tail[c] = open + duration_score(x, k, c);
     });
     out.message[c] = m.beta[c];

@@ -2,7 +2,7 @@
 // Letters are those of docs/algorithm.md, names those of src/reference.
 //
 // The room: plain/ is the recursion as a CUDA programmer would first write it, with an engine around it. It
-// includes device/ and core/; the engine also src/engine. Nothing of the fast engine is in it.
+// includes device/, core/ and engine/, and nothing of the fast engine.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct PlainForward {
   double* alpha = nullptr;    // (T+1, C): all segmentations of [0, t) whose last label is c
   double* gamma = nullptr;    // (T, C): all before a segment of c that starts at t, and its start score
   double* tail = nullptr;     // (T+1, C): open segments of c longer than K at t; null: there is no tail
-  double* largest = nullptr;  // (C): of every label the largest message of the boundary at hand
+  double* largest = nullptr;  // (C): the largest message of each label at the boundary at hand
 };
 
 struct PlainBackward {

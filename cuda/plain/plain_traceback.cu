@@ -1,8 +1,8 @@
 // The best segmentation without back-pointers (docs/algorithm.md, section 7): the traceback takes the argmax
-// again, along the best path alone. Ties by the rule of engine/engine.h.
+// again, along the best path alone. Ties are decided by the rule of engine/engine.h.
 //
-// Grid 1, block 32, of which one thread works, as a step needs the one before it; no shared memory. O(K + C)
-// per segment, O(K) per position of a tail.
+// The grid is one block of 32 threads, of which one works, as a step needs the one before it; no shared
+// memory. O(K + C) per segment, O(K) per position of a tail.
 #include "cuda/plain/plain_launch.h"
 #include "cuda/plain/plain_segments.cuh"
 
@@ -10,7 +10,7 @@ namespace semicrf::cuda {
 namespace {
 
 // The start of the segment of cursor.label that ends at cursor.boundary: the smallest of equally good
-// durations, any duration within K before the tail. 0 in the tail; -1: there is none.
+// durations, any duration within K before the tail. 0: it is longer than K; -1: there is no segment.
 __device__ int best_duration(const PlainSequence& x, const PlainForward& m, const TraceCursor& cursor) {
   const std::int64_t end = cursor.boundary;
   double best = kNegativeInfinity;
@@ -50,7 +50,7 @@ __device__ int best_source(const PlainSequence& x, const PlainForward& m, const 
   return source;
 }
 
-// One thread: a step needs the one before it.
+// Follows the path segment by segment, with one thread.
 __global__ void trace_kernel(PlainSequence x, PlainForward m, PlainPath* path, Segment* segments) {
   using Phase = TraceCursor::Phase;
   if (threadIdx.x > 0) return;

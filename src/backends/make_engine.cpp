@@ -20,15 +20,10 @@ CudaOptions cuda_options(const EngineOptions& options) {
   return {options.devices, options.device_memory, options.threads, options.spread_windows};
 }
 
-bool is_cuda(const EngineOptions& options) {
-  return options.backend == EngineOptions::Backend::kCuda ||
-         options.backend == EngineOptions::Backend::kCudaPlain;
-}
-
 }  // namespace
 
 bool takes_gpu(const EngineOptions& options) {
-  if (is_cuda(options)) return true;
+  if (options.is_cuda()) return true;
   return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
          cuda_obstacle().empty();
 }
@@ -55,7 +50,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
 
 void warm_up(const EngineOptions& options) {
-  if (is_cuda(options)) warm_up_device(options.devices);
+  if (options.is_cuda()) warm_up_device(options.devices);
 }
 
 std::string gpu_obstacle() { return cuda_obstacle(); }

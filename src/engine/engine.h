@@ -142,7 +142,7 @@ class SequenceBatches;  // engine/batch.h
 
 // What an engine is; nothing of it changes while the engine lives.
 struct EngineInfo {
-  std::string_view name;    // "reference", "cpu" or "cuda"
+  std::string_view name;    // "reference", "cuda-plain", "cpu" or "cuda"
   std::string description;  // for logs: instruction set, precision, threads
   ChainModel model;
   Precision precision = Precision::kDouble;

@@ -19,6 +19,9 @@ struct EngineOptions {
   std::size_t device_memory = 0;  // bytes that may be used of a GPU; 0: the engine's choice
   bool spread_windows = false;    // over all the GPUs; else the engine is on the first of them
   std::string instruction_set;    // one of available_instruction_sets(); empty: the best of this processor
+
+  // Whether a GPU is asked for, by name.
+  bool is_cuda() const { return backend == Backend::kCuda || backend == Backend::kCudaPlain; }
 };
 
 // The only function that knows which engines exist. Throws DeviceError when a forced choice cannot run here.

@@ -74,8 +74,7 @@ std::vector<LearnJob> LearnShapes::jobs() const {
 }
 
 int LearnShapes::fits_at_once() const {
-  const bool on_host = options_.engine.backend != EngineOptions::Backend::kCuda &&
-                       options_.engine.backend != EngineOptions::Backend::kCudaPlain;
+  const bool on_host = !options_.engine.is_cuda();
   const std::size_t most = std::min(jobs().size(), wide(on_host ? options_.engine.threads : 1));
   const std::size_t unasked = std::min(kModestMemory, available_memory().value_or(2 * kModestMemory) / 2);
   const std::size_t limit = options_.max_memory ? static_cast<std::size_t>(*options_.max_memory)

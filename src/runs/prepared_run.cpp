@@ -48,7 +48,7 @@ void log_binding(const std::vector<std::string>& binding) {
 // A device that was asked for is started on a thread of its own. A device of `auto` waits until the inputs
 // have told whether one pays.
 std::future<void> started(const EngineOptions& options) {
-  if (options.backend != EngineOptions::Backend::kCuda) return {};
+  if (!options.is_cuda()) return {};
   return do_beside([options] { warm_up(options); });
 }
 

@@ -68,10 +68,8 @@ inline std::vector<EngineOptions> all_engines() {
 
 // Threads of the emulated device run one by one: cases of much work are left to the others.
 inline bool can_afford(const EngineOptions& options, const ModelCase& sample) {
-  using Backend = EngineOptions::Backend;
-  const bool emulated = options.backend == Backend::kCuda || options.backend == Backend::kCudaPlain;
-  const std::int64_t most_cells = options.backend == Backend::kCudaPlain ? 20'000 : 2500;
-  return !emulated || sample.length * (sample.model.num_labels + 3) <= most_cells;
+  const std::int64_t most_cells = options.backend == EngineOptions::Backend::kCudaPlain ? 20'000 : 2500;
+  return !options.is_cuda() || sample.length * (sample.model.num_labels + 3) <= most_cells;
 }
 
 inline void check_these_engines(const std::vector<EngineOptions>& engines, const ModelCase& sample,

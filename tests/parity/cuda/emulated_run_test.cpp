@@ -164,7 +164,7 @@ TEST_CASE("pieces on the plain engine: the same bytes on any number of threads, 
         error_of(folder, input, {{}, 1, {}}));
 }
 
-// It cannot cut a sequence into windows.
+// The plain engine cannot cut a sequence into windows.
 TEST_CASE("a sequence that the plain engine's device has no memory for is refused before the run") {
   const TempFolder folder;
   Inputs inputs(folder);

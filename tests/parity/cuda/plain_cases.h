@@ -1,5 +1,5 @@
-// The examination of the plain CUDA engine, on a GPU or emulated: against the reference, whose paths and
-// messages of the max semiring it has bit by bit, because these are the same sums in the same order.
+// How the plain CUDA engine is compared with the reference, on a GPU or emulated. Paths and messages of the
+// max semiring are the reference's bit by bit, because they are the same sums in the same order.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ inline std::unique_ptr<Engine> make_plain(const ChainModel& model) {
   return make_plain_cuda_engine(model, {});
 }
 
-// Everything that the contract has, with the tolerances of double precision (tolerances_of); paths and
-// messages of the max semiring without any.
+// Compares everything that the contract has, with the tolerances of double precision (tolerances_of); paths
+// and messages of the max semiring are compared without any.
 std::vector<std::string> check_plain(const MakeOne& make, const ModelCase& sample);
 
-// The same of the chain with roles of every cut of the sequence.
+// Does so for the chains with roles of a sequence that is cut on the left, on the right and on both sides.
 std::vector<std::string> check_plain_cut_edges(const MakeOne& make, const ModelCase& sample);
 
 // Shapes around what a block of threads may get wrong: one of each, whole warps of labels, K beyond T.
