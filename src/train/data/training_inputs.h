@@ -40,7 +40,7 @@ struct TrainingInputs {
   std::vector<Warning> warnings;
   SpooledText sequences;       // entries of the training data in statistics
   MissingSummary missing;      // values missing in the labelled bins
-  std::size_t row_bytes = 0;   // of the arrays of the pieces
+  std::size_t row_bytes = 0;   // bytes of the arrays of the pieces
   std::size_t kept_bytes = 0;  // besides these arrays: of sequences, pieces, segments and labels
 };
 
