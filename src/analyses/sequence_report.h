@@ -9,7 +9,7 @@
 
 #include "analyses/analysis_list.h"
 #include "inputs/rows/missing_values.h"
-#include "io/json/stats_json.h"
+#include "model/statistics.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {

@@ -6,6 +6,7 @@
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "engine/engine.h"
+#include "io/json/stats_json.h"
 #include "log/log.h"
 
 namespace semicrf {

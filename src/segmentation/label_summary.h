@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "io/json/stats_json.h"
 #include "io/segments/segmentation.h"
 #include "model/parameters.h"
+#include "model/statistics.h"
 #include "segmentation/label_tracks.h"
 
 namespace semicrf {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "io/json/stats_json.h"
+#include "model/statistics.h"
 
 namespace semicrf {
 

@@ -6,9 +6,9 @@
 
 #include "inputs/input_options.h"
 #include "inputs/rows/row_reader.h"
-#include "io/json/stats_json.h"
 #include "model/missing_tracks.h"
 #include "model/parameters.h"
+#include "model/statistics.h"
 
 namespace semicrf {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/warning.h"
-#include "io/json/stats_json.h"
 #include "model/parameters.h"
 #include "model/pieces.h"
+#include "model/statistics.h"
 
 namespace semicrf {
 

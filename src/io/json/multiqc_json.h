@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "eval/metrics/eval_report.h"
-#include "io/json/stats_json.h"
 #include "io/params/training_record.h"
 #include "model/parameters.h"
+#include "model/statistics.h"
 
 namespace semicrf {
 

@@ -18,6 +18,7 @@
 #include "inputs/input_set.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
+#include "io/json/stats_json.h"
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
 #include "runs/piece_stream.h"
