@@ -27,7 +27,7 @@ except ImportError as missing:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "contrib" / "conda" / "semicrf"
 # Names of conda's packages of what cmake/dependencies.cmake asks for.
-PACKAGES = {"htslib": "htslib", "libdeflate": "libdeflate", "libhwy": "libhwy", "lbfgs": "liblbfgs", "CLI11": "cli11",
+PACKAGES = {"htslib": "htslib", "libdeflate": "libdeflate", "libhwy": "libhwy", "CLI11": "cli11",
             "spdlog": "spdlog", "nlohmann_json": "nlohmann_json", "LBFGSpp": "lbfgspp", "Eigen3": "eigen"}
 
 
@@ -64,11 +64,9 @@ def names(requirements):
     return {re.split(r"[ =<>]", str(text))[0] for text in requirements}
 
 
-def asked_of_cmake(lbfgspp):
-    """The conda packages of what cmake/dependencies.cmake looks for, with SEMICRF_LBFGSPP on or off."""
+def asked_of_cmake():
+    """The conda packages of what cmake/dependencies.cmake looks for."""
     text = re.sub(r"if\(SEMICRF_MPI\).*?endif\(\)", "", (ROOT / "cmake" / "dependencies.cmake").read_text(), flags=re.S)
-    with_it, without = re.search(r"if\(SEMICRF_LBFGSPP\)(.*?)else\(\)(.*?)endif\(\)", text, re.S).groups()
-    text = text.replace(without if lbfgspp else with_it, "")
     found = set(re.findall(r"IMPORTED_TARGET (\w+)\)", text)) | set(re.findall(r"find_package\((\w+)", text))
     found |= set(re.findall(r"find_library\(\w+ (\w+) ", text)) | set(re.findall(r"find_path\(\w+ (\w+)/", text))
     return {PACKAGES.get(name, name) for name in found - {"Threads", "PkgConfig"}}
@@ -82,7 +80,7 @@ def check_recipes():
         bioconda = meta(platform)
         check(bioconda["package"]["version"] == version, "meta.yaml has not version %s" % version)
         check(platform in ["linux-64"] + bioconda["extra"]["additional-platforms"], "meta.yaml is not for %s" % platform)
-        host, asked = names(bioconda["requirements"]["host"]), asked_of_cmake(platform == "linux-aarch64")
+        host, asked = names(bioconda["requirements"]["host"]), asked_of_cmake()
         check(host == asked, "CMake asks for %s on %s, meta.yaml for %s" % (sorted(asked), platform, sorted(host)))
         variants = rendered(RECIPE / "recipe.yaml", RECIPE / "variants.yaml", platform)
         check(len(variants) == 2, "%d variants for %s" % (len(variants), platform))

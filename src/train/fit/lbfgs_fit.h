@@ -1,4 +1,4 @@
-// Full passes with L-BFGS, a quasi-Newton optimiser (liblbfgs).
+// Full passes with L-BFGS, a quasi-Newton optimiser (LBFGSpp).
 //
 // The library keeps its history of steps to itself, so a checkpoint cannot hold it. Therefore the fit runs in
 // rounds of kRound iterations; every round starts with an empty history, checkpoint or not. A state at the

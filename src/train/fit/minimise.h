@@ -1,5 +1,4 @@
-// L-BFGS over plain numbers: what a fit asks of the library that has it. One of two files is compiled:
-// minimise_liblbfgs.cpp, or minimise_lbfgspp.cpp where the build asks for it (SEMICRF_LBFGSPP).
+// L-BFGS over plain numbers: what a fit asks of the library that has it, LBFGSpp.
 #pragma once
 
 #include <functional>
@@ -23,7 +22,7 @@ enum class MinimiseEnd {
 // Descends from `start` with an empty history. What the calls throw passes through.
 MinimiseEnd minimise(std::span<const double> start, const MinimiseCalls& calls);
 
-// Settings of both libraries.
+// Settings.
 inline constexpr int kHistory = 40;         // pairs of steps and gradient changes
 inline constexpr int kLineSearch = 20;      // evaluations in one line search
 inline constexpr double kGradient = 1e-12;  // share of the norm of the coordinates: nothing left to gain

@@ -1,4 +1,4 @@
-// Both libraries of L-BFGS, through minimise(): test_train has that of the build, test_lbfgspp LBFGSpp.
+// L-BFGS, through minimise().
 #include "train/fit/minimise.h"
 
 #include <cmath>
