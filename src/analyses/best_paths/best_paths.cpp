@@ -61,7 +61,7 @@ class BestPathsFinder {
   WindowLoop loop_;
   std::int64_t reach_;
   ForwardRows rows_;
-  ScoreWindow scores_;              // of the window at work
+  ScoreWindow scores_;              // scores of the current window
   std::vector<ForwardEdge> edges_;  // the messages before window n; [0] is unused
   DeviationSearch search_;
   StageTimes times_{"best segmentations"};
@@ -92,7 +92,8 @@ Deviations find_deviations(Engine& engine, ScoreSource& source, const WindowPlan
 
 }  // namespace
 
-// Both passes write the rows of forward messages, or none.
+// Sampling needs the same: sweeps that write the forward messages of a window. The pass for log Z writes
+// none.
 WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source) {
   return draw_needs(engine, source);
 }
@@ -116,7 +117,8 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   const ChainModel& model = engine.model();
   for (const RankedPath& path : result.paths) {
     const double score = best.score.value() + path.gain;
-    // A probability counts every way into the first label, a path the best one.
+    // Under the uniform initial term log Z sums over all transitions into the first label, where the score of
+    // a path has the largest.
     const double log_weight = score + initial_gain(model, path.first_label);
     result.ranks.push_back({score, std::min(0.0, log_weight - result.log_partition)});
   }

@@ -1,11 +1,12 @@
-// The choices that make a segmentation, right to left, and what the messages of the max semiring say of each.
+// The choices that make up a segmentation, from right to left, and the score of the best segmentation through
+// each of them, from the forward messages of the max semiring.
 //
-// A segmentation is a way through a graph. At the right end of the sequence the last label is chosen; at the
-// end of a segment where it starts; at its start the label before it. A segment longer than K is found as
-// the messages have it: "longer than K" first, then, boundary by boundary to the left, whether its tail
-// begins here or was there before. Every choice has a number, and the tie rule (engine/engine.h) is: where
-// two segmentations are equally good, the one with the smaller number comes first at the rightmost node where
-// they differ.
+// A segmentation is a path through a graph of nodes. At the end of the sequence the last label is chosen, at
+// the end of a segment its start, and at the start of a segment the label before it. The start of a segment
+// longer than K is found as the recursion of the tail has it: first "longer than K", then, boundary by
+// boundary to the left, whether the tail begins here or began further left. Choices are numbered for the tie
+// rule (engine/engine.h): of two equally good segmentations, the one with the smaller number at the rightmost
+// node where they differ comes first.
 #pragma once
 
 #include <compare>
@@ -19,15 +20,17 @@
 
 namespace semicrf {
 
-// Where a choice is made. What comes next has a smaller boundary, or the same and a smaller kind.
+// A node of the graph, where a choice is made. Every choice leads to a smaller node: one with a smaller
+// boundary, or with the same boundary and a smaller kind.
 struct PathNode {
+  // The numbers are those of the choices.
   enum class Kind {
     kDone,   // the start of the sequence; nothing is left to choose
-    kTail,   // a segment of `label` longer than K reaches `boundary`: 0: its tail begins here, so that it
-             // starts K+1 before; 1: it was longer than K before
-    kEnd,    // a segment of `label` ends at `boundary`: k-1 for a duration k <= K; K for a longer one
-    kStart,  // one starts there: the label of the segment before it
-    kLast,   // the sequence ends there: its last label; `label` is 0
+    kTail,   // a segment of `label` longer than K reaches `boundary`. 0: its tail begins here, so that it
+             // starts K+1 positions before; 1: its tail began further left
+    kEnd,    // a segment of `label` ends at `boundary`. k-1: its duration is k <= K; K: it is longer
+    kStart,  // a segment of `label` starts at `boundary`. c: the segment before it has label c
+    kLast,   // the end of the sequence, `label` is 0. c: the last segment has label c
   };
   std::int64_t boundary = 0;
   Kind kind = Kind::kDone;
@@ -39,34 +42,37 @@ struct PathNode {
 
 struct Choice {
   std::int64_t number = 0;
-  double score = 0;  // of the best way through it, left of the node; relative to what is the same for all
-  // Of the segment, where the choice finds its start; of the K positions left of the next node, where that is
-  // a tail's; else nothing.
+  double score = 0;  // score of the best path left of the node that begins with this choice, less what all
+                     // choices of the node share
+  // Content (sum of emission scores): that of the segment, where the choice finds its start; that of the K
+  // positions left of the next node, where that is a kTail node; else 0.
   CompensatedSum content;
 };
 
-// Where the choice leads.
+// The node that the choice leads to.
 PathNode next_node(const ChainModel& model, const PathNode& node, std::int64_t number);
-// Whether the choice finds the start of a segment of the node's label, which is the next node's boundary.
+// Whether the choice finds the start of the segment that the node is about: it is the boundary of the next
+// node.
 bool finds_start(const ChainModel& model, const PathNode& node, std::int64_t number);
 
-// What one window says. Nodes have boundaries in (begin, end] of the window.
+// Finds the choices at the nodes of one window, those with boundaries in (begin, end] of the window.
 class ChoiceFinder {
  public:
-  // `rows`: messages of the max semiring that reach K positions to the left of the window. Both must outlive
-  // this.
+  // `rows`: forward messages of the max semiring, which reach K positions to the left of the window. All
+  // arguments must outlive this object.
   ChoiceFinder(const ChainModel& model, const ForwardRows& rows, const CentredScores& scores)
       : model_(model), rows_(rows), scores_(scores) {}
 
-  // The possible choices, by number. `open`: at a tail's node the content of the K positions left of it.
+  // Puts the choices with a finite score into `choices`, by number. `open`: at a kTail node the content of
+  // the K positions left of it.
   void find(const PathNode& node, const CompensatedSum& open, std::vector<Choice>& choices) const;
-  // What the choice adds to the score of a path: all of it lies between the node and the next one.
+  // What the choice adds to the score of a path: the terms between the node and the next one.
   CompensatedSum gain(const PathNode& node, const Choice& choice) const;
 
  private:
   void find_ends(const PathNode& node, std::vector<Choice>& choices) const;
   void find_tails(const PathNode& node, const CompensatedSum& open, std::vector<Choice>& choices) const;
-  // The start score of the first position, with the initial term at the start of the sequence.
+  // The start score of a segment that starts at `start`, with the initial term at the start of the sequence.
   double start_score(std::int64_t start, int label) const;
 
   const ChainModel& model_;

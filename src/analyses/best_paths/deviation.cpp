@@ -22,9 +22,9 @@ void append(std::span<const std::uint64_t> packed, std::int64_t begin, std::int6
       starts.push_back({position, packed_label(one)});
 }
 
-// The place of a choice among those of its node. The best path may have taken the larger of two numbers that
-// lose nothing, where rounding told it to: its choice comes first all the same, so that no path comes before
-// the one that it is made of.
+// The place of a deviation among the choices of its node, for the tie rule. Where two choices lose nothing,
+// rounding may have made the best path take the one with the larger number: that one comes first all the
+// same, so that no path ranks before the path that it deviates from.
 std::pair<std::int64_t, std::int64_t> place_of(const Deviation& one) {
   if (one.loss == 0 && one.number < one.usual) return {one.usual, one.number + 1};
   return {one.number, 0};
@@ -45,7 +45,8 @@ void SegmentStarts::add(std::int64_t position, int label, TempSpool& spool) {
 void SegmentStarts::read(std::int64_t begin, std::int64_t end, const TempSpool& spool,
                          std::vector<Start>& starts) const {
   std::vector<std::uint64_t> packed(kBlobStarts);
-  // From the last blob that begins at `end` or right of it: the ones before it have nothing left of `end`.
+  // Reading begins with the last blob whose first start is at `end` or right of it: the blobs before it have
+  // no start left of `end`.
   auto blob =
       std::partition_point(blobs_.begin(), blobs_.end(), [&](const Blob& one) { return one.first >= end; });
   if (blob != blobs_.begin()) --blob;
@@ -62,7 +63,8 @@ std::strong_ordering compare_choices(const DeviationChain& a, const DeviationCha
   const Deviation* const one = i < a.size() ? a[i] : nullptr;
   const Deviation* const other = i < b.size() ? b[i] : nullptr;
   if (one == nullptr && other == nullptr) return std::strong_ordering::equal;
-  // Up to here the choices were the same; at the first node where one deviates, the other may do as usual.
+  // Up to here both paths made the same choices. At the first node where one of them deviates, the other may
+  // follow the walk.
   if (other == nullptr || (one != nullptr && one->node > other->node))
     return place_of(*one) <=> usual_place(*one);
   if (one == nullptr || other->node > one->node) return usual_place(*other) <=> place_of(*other);

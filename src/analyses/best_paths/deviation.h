@@ -1,5 +1,10 @@
-// How segmentations differ from the best one: they leave a known way at a node, by another choice, go on as
-// is best from there, and sooner or later run into a known way.
+// Deviations: how the k best segmentations differ from the best one (Eppstein's k shortest paths).
+//
+// A segmentation is a path, from right to left, through the nodes of choices.h. From every node the best
+// choices lead to the start of the sequence: that is the Viterbi traceback from the node, a walk. Walks that
+// come to the same node are one from there on, so that all walks form a tree whose root is the start of the
+// sequence. A path follows a walk up to a node, deviates there by another choice, follows the walk from where
+// that choice leads, and so on. Its deviations determine it, and it loses the sum of what they lose.
 #pragma once
 
 #include <compare>
@@ -14,7 +19,7 @@
 
 namespace semicrf {
 
-// Segments by their start and label, right to left. Long lists go to a spool that many of them share.
+// A list of segments by start and label, from right to left. Long lists go to a spool that many lists share.
 class SegmentStarts {
  public:
   struct Start {
@@ -22,58 +27,60 @@ class SegmentStarts {
     int label = 0;
   };
   void add(std::int64_t position, int label, TempSpool& spool);
-  // Appends those in [begin, end) to `starts`.
+  // Appends the starts in [begin, end) to `starts`.
   void read(std::int64_t begin, std::int64_t end, const TempSpool& spool, std::vector<Start>& starts) const;
 
  private:
   struct Blob {
-    std::size_t index = 0;   // in the spool
-    std::int64_t first = 0;  // the rightmost start in it
+    std::size_t index = 0;   // index of the blob in the spool
+    std::int64_t first = 0;  // rightmost start in the blob
   };
   std::vector<Blob> blobs_;
   std::vector<std::uint64_t> latest_;  // position << kPackedLabelBits | label
 };
 
-// The best way to the left from some node on, until it runs into another walk or reaches the start of the
+// The Viterbi traceback from some node on, to where it merges with another walk or reaches the start of the
 // sequence.
 struct Walk {
-  SegmentStarts starts;              // that it found; those of the best path are in its list
-  std::shared_ptr<const Walk> into;  // null: it reached the start
-  PathNode at;                       // where it runs into that one
-  CompensatedSum collected;          // of the score, from its first node on
-  CompensatedSum joined;             // what the other walk had collected at that node
-  int first_label = 0;               // where it reached the start: of the sequence's first segment
+  SegmentStarts starts;              // starts of its segments; none for the best path
+  std::shared_ptr<const Walk> into;  // the walk that it merges with; null: none, it reached the start
+  PathNode at;                       // node where it merges
+  CompensatedSum collected;          // its score, from its first node to its end
+  CompensatedSum joined;             // score that the walk `into` had collected at `at`
+  int first_label = 0;               // label of the first segment, where it reached the start
 };
 
-// One choice that is not its walk's.
+// A deviation (Eppstein's sidetrack): a choice at a node of a walk that is not the choice of the walk.
 struct Deviation {
   PathNode node;
-  std::int64_t usual = 0, number = 0;       // the walk's choice, and this one
-  double loss = 0;                          // by this choice alone
-  std::shared_ptr<const Deviation> before;  // the last one of that path right of it; null: none
-  std::shared_ptr<const Walk> from;         // the walk
-  CompensatedSum collected;                 // by it, right of the node
-  CompensatedSum gain;                      // the choice's part of the score
-  bool found_start = false;                 // of a segment of node.label
+  std::int64_t usual = 0, number = 0;       // numbers of the walk's choice and of this one
+  double loss = 0;                          // score that this choice alone loses, >= 0
+  std::shared_ptr<const Deviation> before;  // previous deviation of the same path, to the right; null: none
+  std::shared_ptr<const Walk> from;         // the walk that is left
+  CompensatedSum collected;                 // score of that walk, from its first node to `node`
+  CompensatedSum gain;                      // what the choice adds to the score, ChoiceFinder::gain()
+  bool found_start = false;                 // whether the choice finds the start of a segment
   PathNode next;
-  std::shared_ptr<const Walk> onto;  // that the path goes on with; null: it reached the start
-  CompensatedSum joined;             // what that had collected at `next`
+  std::shared_ptr<const Walk> onto;  // the walk that the path follows then; null: `next` is the start
+  CompensatedSum joined;             // score that the walk `onto` had collected at `next`
 };
 
 using DeviationPointer = std::shared_ptr<const Deviation>;
-// Deviations of one path, right to left.
+// The deviations of one path, from right to left; they determine the path.
 using DeviationChain = std::vector<const Deviation*>;
 
-// By the tie rule alone: less comes first. Chains of the same choices are equal.
+// Compares two paths by the tie rule alone: the one that comes first is less. Equal: both make the same
+// choices.
 std::strong_ordering compare_choices(const DeviationChain& a, const DeviationChain& b);
 
-// A way to some node, by what it loses and its last deviation (null: none).
+// A path from the end of the sequence to some node: the score that it loses against the best path there, and
+// its last (leftmost) deviation (null: it has none).
 struct Way {
   double loss = 0;
   DeviationPointer last;
 };
 DeviationChain chain_of(const Way& way);
-// Whether `a` comes before `b`: it loses less, or as much and the tie rule prefers it.
+// Whether `a` ranks before `b`: it loses less, or as much and the tie rule prefers it.
 bool comes_before(const Way& a, const Way& b);
 
 }  // namespace semicrf

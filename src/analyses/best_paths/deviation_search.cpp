@@ -36,7 +36,7 @@ Deviations DeviationSearch::finish() {
 }
 
 void DeviationSearch::visit(const PathNode& node, const Arrival& arrival, const ChoiceFinder& finder) {
-  // A walk that only ways lead to which are not kept any more.
+  // Only paths that have dropped out of the N-1 best lead to this walk.
   if (arrival.walk != best_ && is_full() && comes_before(*kept_.rbegin(), arrival.way)) return;
   finder.find(node, arrival.open, choices_);
   const Choice& usual = usual_choice(node, arrival);
@@ -49,8 +49,8 @@ double DeviationSearch::loss(double best, double other) const {
   return std::max(0.0, std::round((best - other) / unit_) * unit_);
 }
 
-// The best one, with the smallest number of equals; on the best path its own, which may differ from that
-// within rounding.
+// The best choice or, of several equally good ones, that with the smallest number. On the best path it is the
+// choice that this path made, which may differ from the former within rounding.
 const Choice& DeviationSearch::usual_choice(const PathNode& node, const Arrival& arrival) {
   auto found = std::ranges::max_element(choices_, {}, &Choice::score);
   if (arrival.walk == best_) {
@@ -109,8 +109,8 @@ void DeviationSearch::offer(const PathNode& node, const Arrival& arrival, const 
   if (kept_.size() > most_) kept_.erase(std::prev(kept_.end()));
 }
 
-// To the next node of the walk. Of two walks that meet there one goes on: that of the best path, or else the
-// one that was there before.
+// Takes the walk to its next node. Of two walks that meet there one goes on: that of the best path, or else
+// the one that was there before.
 void DeviationSearch::go_on(const PathNode& node, const Arrival& arrival, const Choice& choice,
                             const ChoiceFinder& finder) {
   Walk& walk = *arrival.walk;

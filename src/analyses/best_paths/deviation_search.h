@@ -1,9 +1,10 @@
-// Which deviations the N best segmentations are made of.
+// The search for the deviations that the N best segmentations are made of.
 //
-// A path that deviates has a last deviation (the leftmost); the best of the paths with the same last one is
-// the best way to its node, the deviation, and the best way on. These paths are all different, so that the
-// N best need no deviation whose path is not among the N-1 best of them. So the search goes from right to
-// left over all nodes that such paths visit, with the best way to each, and keeps N-1 deviations.
+// The best of all paths with the same last (leftmost) deviation consists of the best path to the node of the
+// deviation, the deviation, and the Viterbi traceback from there on. Different deviations have different best
+// paths, so that a deviation whose best path is not among the N-1 best of these is in none of the N best
+// segmentations. The search therefore visits, from right to left, the nodes of such paths with the best path
+// to each, and keeps N-1 deviations.
 #pragma once
 
 #include <cstddef>
@@ -23,30 +24,30 @@ namespace semicrf {
 
 struct Deviations {
   std::shared_ptr<const Walk> best;    // the walk along the best path
-  std::vector<DeviationPointer> kept;  // in no particular order
-  std::shared_ptr<TempSpool> spool;    // of the starts of walks
+  std::vector<DeviationPointer> kept;  // the N-1 best deviations, in no particular order
+  std::shared_ptr<TempSpool> spool;    // spool of the starts of all walks
 };
 
 class DeviationSearch {
  public:
-  // `best`: the best path, which outlives the search. `most`: so many deviations are kept. `precision`: of
-  // the messages. Losses are rounded to it, so that equal ones are equal: the same change at many places of a
-  // sequence loses the same at all of them.
+  // `best`: the best path, which must outlive the search. `most`: the number of deviations that are kept.
+  // `precision`: the precision of the messages, to which losses are rounded, so that ties are found: the same
+  // change at many places of a sequence loses the same at each of them.
   DeviationSearch(const ChainModel& model, std::int64_t length, const SegmentList& best, std::size_t most,
                   Precision precision);
 
-  // Windows from the last one on: all nodes with boundaries in (begin, end].
+  // Visits all nodes with boundaries in (begin, end] of the window. Windows come from the last to the first.
   void search(const PositionRange& window, const ChoiceFinder& finder);
-  // After the first window.
+  // The deviations that were kept, after the search of the first window.
   Deviations finish();
 
  private:
-  // A walk that has come to a node.
+  // A walk that has come to a node whose choice is not made yet.
   struct Arrival {
     std::shared_ptr<Walk> walk;
-    Way way;                   // the best one to the node
-    CompensatedSum collected;  // by the walk
-    CompensatedSum open;       // see ChoiceFinder::find()
+    Way way;                   // best path to the node
+    CompensatedSum collected;  // score collected along the walk
+    CompensatedSum open;       // argument of ChoiceFinder::find()
   };
   struct Earlier {
     bool operator()(const Way& a, const Way& b) const { return comes_before(a, b); }
@@ -63,14 +64,14 @@ class DeviationSearch {
 
   const ChainModel& model_;
   std::size_t most_;
-  double unit_;  // what losses are multiples of, a power of two
+  double unit_;  // losses are multiples of this power of two
   std::shared_ptr<TempSpool> spool_;
   std::shared_ptr<Walk> best_;
   SegmentList::ReverseReader best_segments_;
-  Segment segment_;  // of the best path: the one whose start is found next
+  Segment segment_;  // segment of the best path whose start is found next
   std::map<PathNode, Arrival, std::greater<>> arrivals_;
   std::set<Way, Earlier> kept_;
-  std::vector<Choice> choices_;  // at the node that is visited
+  std::vector<Choice> choices_;  // choices at the node that is visited
 };
 
 }  // namespace semicrf

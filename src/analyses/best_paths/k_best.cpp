@@ -41,7 +41,8 @@ void KBest::run(const PieceContext& context, const WindowPlan& plan, PieceResult
 
 double KBest::least_penalty() const { return kRankedPenalty; }
 
-// Where fewer segmentations meet the constraints than were asked for, the next ones lack a boundary.
+// Where fewer segmentations meet the constraints than were asked for, the next ones lack a required boundary
+// and are dropped.
 void KBest::settle(const PieceContext&, const WindowPlan&, std::span<const Constraint> constraints,
                    const ConstraintFindings&, PieceResult& result) const {
   auto& found = result.get<BestPaths>();

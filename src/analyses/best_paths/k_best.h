@@ -9,10 +9,10 @@
 
 namespace semicrf {
 
-// Result: BestPaths, of which the path of the ViterbiDecoding before it is the first.
+// Result: BestPaths. Its first path is that of ViterbiDecoding, which stands before it in the list.
 class KBest : public Analysis {
  public:
-  // `most` >= 1 paths. `memory`: bytes that each takes beside windows, with its file.
+  // `most` >= 1: the number of paths. `memory`: bytes of each path and its output file, windows not included.
   KBest(int most, std::size_t memory) : most_(most), memory_(memory) {}
 
   std::string title() const override { return "best segmentations"; }

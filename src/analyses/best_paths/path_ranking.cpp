@@ -20,7 +20,7 @@ class Ranking {
     accept({});
     while (paths_.size() < most_ && !candidates_.empty())
       accept(candidates_.extract(candidates_.begin()).value());
-    // Of the best path nobody else knows better.
+    // The best path stays first, whatever rounding makes of the gains of the others.
     std::sort(paths_.begin() + 1, paths_.end(), [](const RankedPath& a, const RankedPath& b) {
       return a.gain != b.gain ? a.gain > b.gain : std::is_lt(compare_choices(a.chain, b.chain));
     });
@@ -28,7 +28,7 @@ class Ranking {
   }
 
  private:
-  // A path with one deviation more than the one that it is made of has, left of all of its own.
+  // A path that is its parent with one more deviation, left of all deviations of the parent.
   struct Candidate {
     double loss = 0;
     DeviationChain chain;
@@ -49,7 +49,8 @@ class Ranking {
     add_up(paths_.back());
   }
 
-  // All deviations from a walk, from a node of it on.
+  // Adds a candidate for every deviation that leaves `walk` at the node `entered` or left of it, where the
+  // path follows the walk; keeps no more candidates than are still wanted.
   void extend(const Candidate& path, const Walk& walk, const PathNode& entered) {
     const auto list = on_walk_.find(&walk);
     if (list == on_walk_.end()) return;
@@ -92,12 +93,13 @@ class Ranking {
 
   const Walk& best_;
   std::size_t most_;
-  std::map<const Walk*, std::vector<const Deviation*>> on_walk_;  // from right to left
+  // The deviations that leave a walk, from right to left.
+  std::map<const Walk*, std::vector<const Deviation*>> on_walk_;
   std::set<Candidate> candidates_;
   std::vector<RankedPath> paths_;
 };
 
-// Lists the segments of one path, right to left.
+// Assembles the segments of one path, from right to left.
 class Assembly {
  public:
   Assembly(const Deviations& deviations, const SegmentList& best, std::int64_t length, int roles)
@@ -124,7 +126,7 @@ class Assembly {
   }
 
  private:
-  // The starts that the walk found from where it was entered to the boundary `left`.
+  // Adds the segments that start on the walk, from where the path joins it to the boundary `left`.
   void take(const Walk& walk, std::int64_t left) {
     if (&walk == deviations_.best.get()) {
       for (; more_ && segment_.begin >= left; more_ = best_.next(segment_))
@@ -148,10 +150,10 @@ class Assembly {
   const Deviations& deviations_;
   SegmentList::ReverseReader best_;
   int roles_;
-  Segment segment_;  // the next of the best path
+  Segment segment_;  // next segment of the best path
   bool more_ = false;
-  std::int64_t right_;    // where the segment ends whose start is found next
-  std::int64_t entered_;  // the present walk has been followed from here on
+  std::int64_t right_;    // end of the segment whose start is found next
+  std::int64_t entered_;  // boundary where the path joined the current walk
   std::vector<SegmentStarts::Start> starts_;
   std::vector<Segment> reversed_;
   SegmentList list_;

@@ -1,4 +1,5 @@
-// The N best segmentations in their order, put together of the deviations that the search kept.
+// The N best segmentations in their order, enumerated best first from the deviations that the search kept:
+// every segmentation but the best one is another, its parent, with one more deviation to the left.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +13,16 @@ namespace semicrf {
 
 struct RankedPath {
   DeviationChain chain;
-  double gain = 0;      // its score less that of the best path, in double from the scores themselves
-  int first_label = 0;  // of its first segment
+  double gain = 0;      // score of the path less that of the best path, in double from the scores themselves
+  int first_label = 0;  // label of the path's first segment
 };
 
-// The best path, then the others as far as there are any, at most `most` altogether: by what they lose
-// according to the messages. They are sorted by `gain`, and those of equal gain by the tie rule.
+// The best path and those that lose least according to the messages, at most `most` altogether. Behind the
+// best path they are sorted by `gain`, those of equal gain by the tie rule.
 std::vector<RankedPath> rank_paths(const Deviations& deviations, std::size_t most);
 
-// The segments of a path. `best`: of the best path. Labels of the deviations are divided by `roles`, those of
-// `best` are as they shall be.
+// The segments of a path. `best`: the segments of the best path, with the labels of the model. Labels of the
+// deviations, which are those of the chain with roles, are divided by `roles`.
 SegmentList segments_of(const RankedPath& path, const Deviations& deviations, const SegmentList& best,
                         std::int64_t length, int roles);
 
