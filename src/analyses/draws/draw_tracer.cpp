@@ -109,7 +109,7 @@ void DrawTracer::found(std::int64_t start, DrawCursor& cursor, std::vector<Segme
   cursor.at.boundary = start;
 }
 
-// Index i with probability exp(logs_[i]) / sum.
+// Samples index i with probability exp(logs_[i]) / sum.
 std::size_t DrawTracer::choose(double uniform, DrawCursor& cursor) {
   const auto best = std::max_element(logs_.begin(), logs_.end());
   if (best == logs_.end() || *best == kNegativeInfinity)

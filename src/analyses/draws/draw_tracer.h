@@ -1,4 +1,4 @@
-// One draw on its way from right to left through the forward messages of a window.
+// The stochastic traceback of one sample, from right to left through the forward messages of a window.
 #pragma once
 
 #include <array>
@@ -15,14 +15,15 @@
 
 namespace semicrf {
 
-// Where a draw stands, as in a Viterbi traceback.
+// Where the traceback of a sample stands, as in a Viterbi traceback.
 struct DrawCursor {
   TraceCursor at;
   CompensatedSum tail_content;    // kInTail at boundary b: content of [b-K, b)
-  CompensatedSum log_likelihood;  // of the choices so far
+  CompensatedSum log_likelihood;  // log probability of the choices so far
 };
 
-// What all draws see of a window. `rows` reach K positions to the left of it, `scores` K+1.
+// The messages and scores of a window, which all samples share. `rows` reach K positions to the left of it,
+// `scores` K+1.
 struct DrawWindow {
   PositionRange range;
   const ForwardRows* rows = nullptr;
@@ -36,7 +37,7 @@ class DrawTracer {
   DrawTracer(const ChainModel& model, RandomStream random, std::int64_t origin)
       : model_(&model), random_(random), origin_(origin) {}
 
-  // The label of the last segment. `state` is the forward state at the sequence's end.
+  // Samples the label of the last segment. `state` is the forward state at the sequence's end.
   void choose_last_label(const BoundaryState& state, DrawCursor& cursor);
   // Follows the cursor until the window's left edge blocks it, the sequence's start is reached (kDone) or
   // `stretch` segments are found. Appends them to `reversed`, right to left. True: there is more to find
@@ -62,7 +63,7 @@ class DrawTracer {
   const ChainModel* model_;
   RandomStream random_;
   std::int64_t origin_;
-  std::vector<double> logs_;  // of the choices at hand
+  std::vector<double> logs_;  // log weights of the choices at the cursor
 };
 
 }  // namespace semicrf

@@ -8,8 +8,8 @@
 
 namespace semicrf {
 
-// Result: SegmentShares. An analysis before has found the path; posteriors behind it have the end posteriors
-// that the shares are shares of.
+// Result: SegmentShares. An analysis before has found the path; an analysis behind it computes the end
+// posteriors, of which the shares are fractions.
 class ExactSegments : public Analysis {
  public:
   std::string title() const override { return "exact segments"; }

@@ -15,12 +15,12 @@ struct LogMessage {
   double value = 0;
 };
 
-// What is kept of a window for the one right of it.
+// The messages of a window that are kept for the window right of it.
 struct ForwardEdge {
-  std::vector<double> starts;        // (reach, C) of the last positions
+  std::vector<double> starts;        // (reach, C): messages of the last positions
   std::vector<double> start_levels;  // (reach)
-  std::vector<double> tails;         // (C) of the last position, or empty
-  double end_level = 0;              // of the last position
+  std::vector<double> tails;         // (C): messages of the last position, or empty
+  double end_level = 0;              // level of the last position
 };
 
 // Memory is reused from window to window.
@@ -29,25 +29,26 @@ class ForwardRows {
   // `reach`: how many positions before a window can be asked for, 0 or K.
   ForwardRows(const ChainModel& model, std::int64_t reach);
 
-  // Per position of a window.
+  // Bytes per position of a window.
   static std::size_t bytes_per_position(const ChainModel& model);
 
-  // Makes room for the positions of `range`; where an engine shall write.
+  // Makes room for the positions of `range`, and says where an engine shall write.
   ForwardArrays prepare(PositionRange range);
-  // After the engine. `before` is the edge of the window to the left; null at the sequence's start, or when
-  // nothing before the window is asked for.
+  // Completes the rows after the engine has written them. `before` is the edge of the window to the left;
+  // null at the sequence's start, or when nothing before the window is asked for.
   void finish(const ForwardWindow& window, const ForwardEdge* before);
-  // What the window to the right needs; this one has at least `reach` positions.
+  // The messages that the window to the right needs; this window has at least `reach` positions.
   ForwardEdge edge() const;
 
-  // Everything before a segment of c that starts at t, and its start score.
+  // Message of a start: everything before a segment of c that starts at t, and its start score.
   LogMessage start(std::int64_t t, int c) const {
     const auto row = static_cast<std::size_t>(t - range_.begin + reach_);
     return {start_levels_[row], starts_[row * labels_ + static_cast<std::size_t>(c)]};
   }
-  // alpha of boundary b > range.begin.
+  // The message alpha of boundary b > range.begin.
   LogMessage alpha(std::int64_t b, int c) const { return at(ends_, b, c); }
-  // Segments of c longer than K, open at boundary b; b > range.begin, or b == range.begin with a reach.
+  // Message of the tail: segments of c longer than K that are open at boundary b; b > range.begin, or b ==
+  // range.begin with a reach.
   LogMessage tail(std::int64_t b, int c) const { return at(tails_, b, c); }
 
  private:

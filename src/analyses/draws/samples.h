@@ -13,7 +13,7 @@ namespace semicrf {
 // Result: DrawResult.
 class Samples : public Analysis {
  public:
-  // `number` >= 1 of each piece. `seed`: of the run.
+  // `number` >= 1: samples of each piece. `seed`: the seed of the run.
   Samples(int number, std::uint64_t seed) : number_(number), seed_(seed) {}
 
   std::string title() const override { return "draws"; }

@@ -98,9 +98,9 @@ class Sampler {
   WindowLoop loop_;
   std::int64_t reach_;
   ForwardRows rows_;
-  ScoreWindow scores_;               // of the window that is traced
+  ScoreWindow scores_;               // scores of the window that is traced
   std::vector<ForwardEdge> edges_;   // the messages before window n; [0] is unused
-  std::vector<DrawTracer> tracers_;  // one per draw
+  std::vector<DrawTracer> tracers_;  // one per sample
   std::vector<DrawCursor> cursors_;
   std::vector<Segment> reversed_;
   DrawResult result_;

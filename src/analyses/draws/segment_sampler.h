@@ -1,12 +1,12 @@
-// Stochastic traceback (backward sampling): exact draws of the segmentation from P(y|x), log messages
-// forward, then labels and segments right to left, each from its distribution given everything to its right
-// (docs/algorithm.md, "Exact segments and draws").
+// Stochastic traceback (backward sampling): exact samples of the segmentation from P(y|x). Log messages are
+// computed forward, then labels and segments are sampled right to left, each from its distribution given
+// everything to its right (docs/algorithm.md, "Exact segments and draws").
 //
 // Bounded memory as in decoding: windows left to right for the true state at every window's edge, then right
-// to left with the messages of one window at a time. All draws are followed through a window together.
+// to left with the messages of one window at a time. All samples are traced through a window together.
 //
-// The random numbers of a decision depend on the key, the draw and the position alone, and so do the
-// messages: threads and windows change no draw.
+// The random numbers of a decision depend on the key, the number of the sample and the position alone, and
+// the messages on the scores alone: threads and windows change no sample.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace semicrf {
 
 struct DrawRequest {
   int draws = 1;
-  std::uint64_t key = 0;    // of the sequence, see sequence_key()
+  std::uint64_t key = 0;    // random key of the sequence, see sequence_key()
   std::int64_t origin = 0;  // position 0 of the source, counted from the sequence's first one
 };
 
@@ -30,7 +30,7 @@ struct Draw {
   SegmentList segments;
 };
 
-struct DrawResult : ChunkTotals {  // repairs: of the sweep from the left
+struct DrawResult : ChunkTotals {  // repairs are those of the forward sweep
   bool feasible = false;           // false: no segmentation has a finite score; nothing else is set then
   double log_partition = 0;
   std::vector<Draw> draws;

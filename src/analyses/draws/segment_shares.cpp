@@ -21,7 +21,7 @@ class ShareSweep {
 
   ForwardArrays prepare(PositionRange range) { return rows_.prepare(range); }
 
-  // The segments, or their parts, in the window that the engine has just filled.
+  // Adds up the segments, or their parts, in the window that the engine has just filled.
   void walk(PositionRange range, const ScoreWindow& scores, const ForwardWindow& window,
             SpooledNumbers& logs) {
     rows_.finish(window, nullptr);
@@ -45,12 +45,12 @@ class ShareSweep {
     open_ = reader_.next(segment_);
     if (open_ && roles_ != nullptr) segment_.label = roles_->with_role(segment_, length_);
   }
-  // Every segment of the label that ends where the segment does, whatever its role.
+  // The message of all segments of the label that end where the segment does, whatever their roles.
   LogMessage all_that_end() const {
     LogMessage all = rows_.alpha(segment_.end, segment_.label);
     if (roles_ == nullptr || !roles_->cut().left || (roles_->cut().right && segment_.end == length_))
       return all;
-    // Whole segments and first ones; last ones end at T.
+    // These are whole segments and first ones; last ones end at T.
     const int whole = roles_->label_of(segment_.label) * roles_->count();
     const double both =
         log_add(rows_.alpha(segment_.end, whole).value, rows_.alpha(segment_.end, whole + 1).value);
@@ -61,7 +61,7 @@ class ShareSweep {
     const LogMessage all = all_that_end();
     const double chain = model_.duration_score(segment_.end - segment_.begin, segment_.label) +
                          centred.end(segment_.end - 1, segment_.label);
-    // Of a segment that the model does not allow; paths by posteriors may have some.
+    // The model does not allow this segment; posterior decoding may give such ones.
     if (std::min({before_.value, chain, all.value}) == kNegativeInfinity) return kNegativeInfinity;
     return std::min(0.0, content_.plus(before_.level - all.level) + (before_.value + chain - all.value));
   }
@@ -71,10 +71,10 @@ class ShareSweep {
   const EdgeRoles* roles_;
   ForwardRows rows_;
   SegmentList::Reader reader_;
-  Segment segment_;         // with its role
-  bool open_ = false;       // there is a segment that has not ended yet
-  LogMessage before_;       // everything before it
-  CompensatedSum content_;  // of its positions so far
+  Segment segment_;         // the current segment, with its role
+  bool open_ = false;       // whether the current segment has not ended yet
+  LogMessage before_;       // message of everything before the segment
+  CompensatedSum content_;  // content of its positions so far
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How much of the end posterior of each segment of a path is that segment's own.
+// The fraction of the end posterior of each segment of a path that is that segment's own.
 //
 // P(exactly the segment [s,e) of c) = P(one of c ends at e) · P(it starts at s | it ends at e), and the
 // second factor needs only messages from the left:
@@ -23,8 +23,9 @@ struct SegmentShares : ChunkTotals {
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
 
-// `path` tiles the sequence and has a finite score. Windows do not change a digit. `roles`: of a piece that
-// was cut, whose chain the engine has; the path is that of its base. Null: there are none.
+// `path` tiles the sequence and has a finite score. Windows do not change a digit. `roles`: the roles of a
+// piece that was cut, whose chain the engine has; the path has the labels of its base. Null: the piece was
+// not cut.
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const SegmentList& path, const EdgeRoles* roles,
                              const ProgressCallback& progress = {});
