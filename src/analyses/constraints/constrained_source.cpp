@@ -23,7 +23,8 @@ ConstrainedSource::ConstrainedSource(ScoreSource& source, const ChainModel& mode
       threads_(threads),
       penalty_(penalty) {}
 
-// The same for all windows, whatever constraints they hold.
+// Finds out once whether windows have start and end scores: all windows get the same arrays, whatever
+// constraints lie in them.
 void ConstrainedSource::look_for_edges() {
   if (looked_) return;
   looked_ = true;
@@ -56,7 +57,7 @@ ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreB
   return window;
 }
 
-// The positions of `plain` into the buffers, which begin with position `begin`.
+// Writes the positions of `plain` into the buffers, which begin with position `begin`.
 void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const {
   const CentredScores scores(model_, plain);
   const auto labels = wide(model_.num_labels);
@@ -73,7 +74,7 @@ void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, st
   });
 }
 
-// Rows [begin, end) of the buffers.
+// Applies the constraint to rows [begin, end) of the buffers.
 void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, std::int64_t end,
                               ScoreBuffers& buffers) const {
   const auto labels = wide(model_.num_labels);

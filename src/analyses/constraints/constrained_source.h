@@ -21,7 +21,7 @@ class ConstrainedShape : public ScoreSource {
       : source_(source), made_(3 * sizeof(double) * static_cast<std::size_t>(model.num_labels)) {}
 
   std::int64_t length() const override { return source_.length(); }
-  // What is read of `source`, too.
+  // This includes what is read of `source`.
   std::size_t bytes_per_position() const override { return source_.bytes_per_position() + made_; }
   std::size_t score_bytes() const override { return std::max(source_.score_bytes(), made_); }
   ScoreWindow read(std::int64_t, std::int64_t, ScoreBuffers&) override {

@@ -8,11 +8,11 @@
 namespace semicrf {
 namespace {
 
-// The smaller, the more digits are left of the scores of the boundary: they are known to 4e-13, 6e-11, 7e-9
-// and 1e-6. The first is enough where constraints have a probability of e^-4000 or more; the last is for
-// scores of -1e9 that mean "impossible".
+// The penalties that are tried in turn. The smaller a penalty, the more digits are left of the scores at the
+// boundary: they are known to 4e-13, 6e-11, 7e-9 and 1e-6. The first is enough where constraints have a
+// probability of e^-4000 or more; the last is for scores of -1e9 that mean "impossible".
 constexpr std::array kPenalties = {0x1p12, 0x1p19, 0x1p26, kLargestPenalty};
-constexpr double kMargin = 45;  // e^-45 is nothing beside 1
+constexpr double kMargin = 45;  // nats; e^-45 is negligible against 1
 
 }  // namespace
 
@@ -20,7 +20,8 @@ bool require_boundaries(Constraints constraints) {
   return std::ranges::find(constraints, Constraint::Kind::kBoundary, &Constraint::kind) != constraints.end();
 }
 
-// All that lack a boundary have e^-penalty of the probability without constraints at most.
+// Segmentations that lack a boundary have, together, at most e^-penalty of the probability without
+// constraints.
 bool ConstraintFindings::may_lack_boundary(double log, double with_penalty) const {
   return log > kNegativeInfinity && log < kMargin - with_penalty - log_probability;
 }
@@ -36,8 +37,8 @@ double ConstraintPasses::unconstrained(const ProgressCallback& progress) {
   return *unconstrained_;
 }
 
-// Segmentations that lack a boundary have e^-penalty of the probability without constraints at most. That is
-// nothing beside the constraints' own, if that is so much larger.
+// Segmentations that lack a boundary have at most e^-penalty of the probability without constraints. That is
+// negligible where the probability of the constraints is larger by a factor of e^kMargin.
 std::optional<ConstraintFindings> ConstraintPasses::find(Constraints constraints,
                                                          const ProgressCallback& progress) {
   const double all = unconstrained(progress);

@@ -1,5 +1,5 @@
-// The passes over a piece that constraints need besides those of its analysis: their probability, and which
-// of them makes the others impossible.
+// The passes over a piece that constraints need in addition to those of its analyses: for their probability,
+// and to find the first constraint that contradicts those before it.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ using Constraints = std::span<const Constraint>;
 
 bool require_boundaries(Constraints constraints);
 
-// What is known of constraints that can be met.
+// The probability and the penalty of constraints that can be met.
 struct ConstraintFindings {
   double log_probability = 0;  // natural logarithm, at most 0
-  double penalty = 0;  // for ConstrainedSource: those that lack a boundary do not count beside the others
+  double penalty = 0;          // penalty under which segmentations that lack a boundary count for nothing
 
-  // Whether the probability of something, under a penalty, may be that of segmentations that lack a required
-  // boundary. Natural logarithm.
+  // Whether a probability, found under a penalty, may be that of segmentations that lack a required boundary.
+  // `log` is its natural logarithm.
   bool may_lack_boundary(double log, double with_penalty) const;
 };
 
@@ -33,16 +33,17 @@ inline constexpr double kLargestPenalty = 0x1p33;
 
 class ConstraintPasses {
  public:
-  // `source`: the scores without constraints. `plan`: by log_needs() of a ConstrainedSource. All must outlive
-  // it. `threads`: for what the host does.
+  // `source`: the scores without constraints. `plan`: made with log_needs() of a ConstrainedSource. All must
+  // outlive it. `threads`: for what the host does.
   ConstraintPasses(Engine& engine, ScoreSource& source, const WindowPlan& plan, int threads)
       : engine_(engine), source_(source), plan_(plan), threads_(threads) {}
 
-  // Nothing where no segmentation with a finite score meets them. Two passes as a rule, of which `progress`
-  // counts the positions.
+  // The probability and the penalty of the constraints; nothing where no segmentation with a finite score
+  // meets them. Takes two passes as a rule, whose positions `progress` counts.
   std::optional<ConstraintFindings> find(Constraints constraints, const ProgressCallback& progress = {});
-  // The first with which those before it are impossible; nothing where no segmentation is possible even
-  // without constraints. Given that all of them together are impossible. For errors: many passes.
+  // The index of the first constraint that cannot be met together with those before it, given that all of
+  // them together cannot be met; nothing where no segmentation is possible even without constraints. Takes
+  // many passes: it is for errors.
   std::optional<std::size_t> first_impossible(Constraints constraints);
 
  private:
