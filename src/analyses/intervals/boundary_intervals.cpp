@@ -10,7 +10,7 @@
 namespace semicrf {
 namespace {
 
-// In place of an interval: there is none, and it is one of the answers.
+// What is stored in place of an interval: there is none; it is one of the answers.
 constexpr BoundaryInterval kNone{-1, -1}, kOpen{-2, -2};
 
 // Two segments of a label have another one between them, unless its transition to itself is allowed.
@@ -19,7 +19,7 @@ std::int64_t least_distance(const ChainModel& model, int shortest, int label) {
   return model.transition[c * labels + c] > kNegativeInfinity ? shortest : 2 * shortest;
 }
 
-// What is kept of the positions that the candidates of one boundary lie in: rows of messages and scores, and
+// Bytes kept for the positions that the candidates of one boundary lie in: rows of messages and scores, and
 // the segments that start there.
 std::size_t most_place_bytes(const ChainModel& model, std::int64_t length) {
   const auto positions =
@@ -74,7 +74,7 @@ void IntervalFinder::close_segment() {
   found_.answers.emplace_back();
 }
 
-// Sorted; those that touch are one.
+// The positions of all candidates, sorted; ranges that touch are merged.
 std::vector<PositionRange> IntervalFinder::places() const {
   std::vector<PositionRange> all;
   all.reserve(open_.size());
@@ -86,8 +86,8 @@ std::optional<BoundaryInterval> IntervalFinder::settled(const Open& open,
                                                         const RepeatedStarts& repeated) const {
   const std::vector<IntervalCandidate> candidates = candidates_.values(open.first, open.count);
   const auto end = candidates.end();
-  // What the sum has too much in one candidate, it has in all that hold it. That nearly always leads to the
-  // right one at once.
+  // The excess of the sum in one candidate is part of the excess in every candidate that contains it, which
+  // nearly always leads to the right one at once.
   constexpr int kSteps = 4;
   auto at = candidates.begin();
   for (int step = 0; step < kSteps && at != end; ++step) {

@@ -1,4 +1,5 @@
-// The credible intervals of all boundaries of a path (docs/users/formats.md, "Tables of segments and boundaries").
+// The credible intervals of all boundaries of a path (docs/users/formats.md, "Tables of segments and
+// boundaries").
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,20 @@
 
 namespace semicrf {
 
-// One per segment of the path, of its start, from left to right.
+// One interval per segment of the path, that of its start, from left to right.
 class BoundaryIntervals {
  public:
   void append(const std::optional<BoundaryInterval>& interval);
   // The next interval is that of answers[i], i = 0, 1, ... for every call.
   void append_open();
   std::vector<std::optional<BoundaryInterval>> answers;
-  std::optional<ChunkTotals> swept;  // for the answers
+  std::optional<ChunkTotals> swept;  // chunks of the sweep that the answers took
 
   class Reader {
    public:
     explicit Reader(const BoundaryIntervals& list) : list_(&list), stored_(list.stored_) {}
-    // Of the next segment, as long as there is one; none: less than the wanted probability is in reach.
+    // The interval of the next segment, as long as there is one. Nothing: no interval in reach has the wanted
+    // probability.
     std::optional<BoundaryInterval> next();
 
    private:
@@ -44,26 +46,28 @@ class BoundaryIntervals {
   SpooledArray<BoundaryInterval> stored_;
 };
 
-// From the posteriors along the path, and where these do not decide from messages as well.
+// Finds the intervals from the posteriors along the path and, where these do not decide, from messages as
+// well.
 class IntervalFinder {
  public:
-  // `model`: of the posteriors' labels. Both must outlive add().
+  // `model`: the model whose labels the posteriors have. `path` and `model` must outlive add().
   IntervalFinder(const SegmentList& path, const ChainModel& model, double level);
-  // The next positions, from left to right: starts and ends along the path and of its next label.
+  // Adds the next positions, from left to right: starts and ends along the path and of its next label.
   void add(const PosteriorBlock& block);
 
-  // After the last position. Where candidates are left, the source is swept once more, in windows of `plan`
-  // (by interval_needs()). `roles`: of a piece that was cut, whose chain the engine has, or null. Once.
+  // The intervals, after the last position; to be called once. Where candidates are left, the source is swept
+  // once more, in the windows of `plan` (made with interval_needs()). `roles`: the roles of a piece that was
+  // cut, whose chain the engine has, or null.
   BoundaryIntervals finish(Engine& engine, ScoreSource& source, const WindowPlan& plan, int threads,
                            const EdgeRoles* roles, const ProgressCallback& progress = {});
 
  private:
-  // A boundary with candidates.
+  // A boundary whose interval is one of several candidates.
   struct Open {
     int label = 0;
-    std::int64_t first = 0, count = 0;  // of its candidates in the list of all
-    PositionRange place;                // of the widest one
-    std::int64_t first_posterior = 0;   // of the place's in the list of all
+    std::int64_t first = 0, count = 0;  // range of its candidates in candidates_
+    PositionRange place;                // positions of the widest candidate
+    std::int64_t first_posterior = 0;   // index in posteriors_ of the first position of `place`
   };
   void close_segment();
   std::vector<PositionRange> places() const;

@@ -13,13 +13,14 @@ namespace {
 struct Open {
   explicit Open(std::int64_t n)
       : starts(std::vector<double>(static_cast<std::size_t>(n), kNegativeInfinity)) {}
-  ScaledNumbers starts;             // less the content of the positions of the interval before them
-  double content = 0;               // of the positions so far, without the forbidden ones
+  ScaledNumbers starts;             // messages of the starts, less the content of the interval before them
+  double content = 0;               // content of the positions so far, without the forbidden ones
   std::int64_t clear = 0;           // no position from here on is forbidden
-  double tail = kNegativeInfinity;  // those longer than K, with their content
+  double tail = kNegativeInfinity;  // segments longer than K, with their content
 };
 
-// Of the segments that end right before position t, counted from the interval's first one.
+// The message of the segments that end right before position t, which is counted from the interval's first
+// position.
 double ended(const DurationWeights& weights, std::int64_t t, Open& open) {
   const std::int64_t first = std::max({std::int64_t{0}, t - weights.max_duration(), open.clear});
   double sum = weights.sum_into(t, first, open.starts) + open.content;
@@ -37,13 +38,14 @@ RepeatTables::RepeatTables(const ChainModel& chain, int count) : claims(chain, c
     std::vector<double> scores;
     scores.reserve(static_cast<std::size_t>(chain.num_labels));
     for (int from = 0; from < chain.num_labels; ++from) scores.push_back(chain.transition_at(from, to));
-    into.emplace_back(std::move(scores)).linear();  // here, as several threads use them
+    into.emplace_back(std::move(scores)).linear();  // made here, because several threads use them
   }
 }
 
-// A forward recursion over the interval of what begins with a start of the label in it. A start of the label
-// goes on with all that leads to it, so that what comes from starts before it in the interval is compared
-// with its message: their ratio is the probability that it is not the first one.
+// A forward recursion over the interval for the segmentations with a start of the label in it. At each start
+// of the label the sum over those with an earlier start in the interval is divided by the full message of the
+// start: the ratio is the probability that this start is not the first one. The recursion goes on with the
+// full message.
 double RepeatedStarts::expected(const BoundaryInterval& interval) const {
   const int labels = tables_.claims.model.num_labels;
   const std::int64_t n = interval.upper - interval.lower + 1;
@@ -68,7 +70,7 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
       if (shape_.has_boundary) alpha[column] += at(t - 1, shape_.boundary + shape_.labels + column);
     }
     const ScaledNumbers ended_here(alpha);
-    double share = 0;  // of the label's starts here: another one was before
+    double share = 0;  // the probability that a start here is not the first one
     for (int c = 0; c < labels; ++c) {
       double start = log_dot(ended_here, 0, tables_.into[static_cast<std::size_t>(c)], 0, labels);
       if (shape_.has_boundary) start += at(t, shape_.boundary + static_cast<std::size_t>(c));

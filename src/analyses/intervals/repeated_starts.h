@@ -1,5 +1,5 @@
-// How much a sum of start posteriors counts too much: segmentations with several starts of a label in one
-// interval (docs/algorithm.md, section 12).
+// The excess of a sum of start posteriors over the probability of a start: it counts a segmentation with
+// several starts of a label in one interval several times (docs/algorithm.md, section 12).
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,18 @@ namespace semicrf {
 
 // The tables of a chain that all intervals share.
 struct RepeatTables {
-  // `count`: as of ClaimTables.
+  // `count`: as in ClaimTables.
   explicit RepeatTables(const ChainModel& chain, int count = 1);
   ClaimTables claims;
-  std::vector<ScaledNumbers> into;  // (C) of (C): T[from, to] of every `to`
+  std::vector<ScaledNumbers> into;  // (C) of C numbers: T[from, to] for every `to`
 };
 
-// The positions from `first` on that intervals of one boundary lie in. For one thread.
+// The repeated starts in the intervals of one boundary, which lie in the positions from `first` on. For one
+// thread.
 class RepeatedStarts {
  public:
-  // `rows`: of a MessageSweep, with scores, for consecutive positions. `posteriors`: that a segment of
-  // `label` (of the chain's base) starts at each of them. All must outlive it.
+  // `rows`: what a MessageSweep kept of consecutive positions, scores included. `posteriors`: the probability
+  // that a segment of `label` (a label of the chain's base) starts at each of them. All must outlive it.
   RepeatedStarts(const RepeatTables& tables, const RowShape& shape, std::span<const double> rows,
                  std::int64_t first, int label, std::span<const double> posteriors)
       : tables_(tables), shape_(shape), rows_(rows), first_(first), label_(label), posteriors_(posteriors) {}

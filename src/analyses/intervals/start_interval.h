@@ -1,5 +1,5 @@
-// The smallest interval around a boundary of the path that holds one into the same label with a wanted
-// probability: what the posteriors of its positions say of it.
+// The smallest interval around a boundary of the path that contains a boundary into the same label with a
+// wanted probability, as far as the posteriors of its positions determine it.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace semicrf {
 struct PathPosteriors {
   double start = 0;       // a segment of this segment's label starts here
   double end = 0;         // a segment of this segment's label has its last position here
-  double next_start = 0;  // the same two of the label of the next segment
-  double next_end = 0;
+  double next_start = 0;  // a segment of the next segment's label starts here
+  double next_end = 0;    // a segment of that label has its last position here
 };
 
 // An interval that posteriors alone cannot refuse: `sum` is the expected number of starts in it, at least the
@@ -28,8 +28,8 @@ struct IntervalCandidate {
   double sum = 0;
 };
 
-// Either the interval (none: no interval in reach is probable enough), or candidates for it, each inside the
-// next one, and the start posteriors of the positions of the last one.
+// Either the interval (nothing: no interval in reach is probable enough), or candidates for it, each inside
+// the next one, and the start posteriors of the positions of the last candidate.
 struct FoundInterval {
   std::optional<BoundaryInterval> interval;
   std::vector<IntervalCandidate> candidates;
@@ -49,18 +49,18 @@ class StartInterval {
  public:
   static constexpr std::size_t kReach = std::size_t{1} << 14;  // bins to each side
 
-  // `level` in (0, 1). `least_distance(label)`: of two starts of the label, in bins.
+  // `level` in (0, 1). `least_distance(label)`: the least distance between two starts of the label, in bins.
   StartInterval(double level, std::function<std::int64_t(int)> least_distance)
       : level_(level), least_distance_(std::move(least_distance)) {}
 
-  // The next position of a piece, from its first one on.
+  // Adds the next position of a piece, from its first one on.
   void add(const PathPosteriors& at);
-  // After the last position of a segment: the interval of its start. The first segment starts where the piece
-  // begins.
+  // The interval of a segment's start, after the last position of the segment. The first segment starts where
+  // the piece begins.
   FoundInterval end_segment(const Segment& segment);
 
  private:
-  // Of a label, position by position.
+  // Start and end posteriors of a label, position by position.
   struct Posteriors {
     std::vector<double> starts, ends;
     void add(double start, double end) {
@@ -75,10 +75,10 @@ class StartInterval {
 
   double level_;
   std::function<std::int64_t(int)> least_distance_;
-  bool first_ = true;  // segment of the piece
-  Posteriors left_;    // of the segment before: this one's label, the last positions
-  Posteriors here_;    // of this segment: its label, the first positions
-  Posteriors next_;    // of this segment: the next one's label, the last positions
+  bool first_ = true;  // the current segment is the first one of the piece
+  Posteriors left_;    // last positions of the segment before, label of this one
+  Posteriors here_;    // first positions of this segment, its label
+  Posteriors next_;    // last positions of this segment, label of the next one
 };
 
 }  // namespace semicrf
