@@ -41,7 +41,7 @@ bool KnownPaths::join(std::int64_t window, const TraceCursor& entry, std::span<c
   end_ = taken_->end;
   if (same_place(taken_->entry, entry)) return true;
   if (taken_->parts == 0) return false;
-  // What comes before the start of a segment depends on that and its label alone.
+  // The path left of a segment depends on the start and the label of the segment alone.
   load(0);
   auto next = reversed.begin();
   for (std::size_t i = 0; i < part_.size(); ++i) {

@@ -18,8 +18,8 @@ class KnownPaths {
  public:
   KnownPaths();
 
-  // The path through the next window, which begins at `entry`; its segments from right to left, part by part;
-  // where it leaves the window.
+  // Adds the path through the next window: begin() where it enters, append() its segments from right to left,
+  // part by part, end() where it leaves the window.
   void begin(const TraceCursor& entry);
   void append(std::span<const Segment> reversed);
   void end(const TraceCursor& exit);
@@ -34,7 +34,7 @@ class KnownPaths {
  private:
   struct Path {
     TraceCursor entry, exit;
-    std::int64_t end = 0;  // of the rightmost segment
+    std::int64_t end = 0;  // end of the rightmost segment
     std::size_t first_part = 0, parts = 0;
   };
   void load(std::size_t part);
@@ -42,11 +42,12 @@ class KnownPaths {
   std::vector<Path> paths_;
   TempSpool spool_;
   std::vector<std::uint64_t> part_;
-  // What is being taken: segments of its own first, then the known path from a segment of the first part on.
+  // The path that is being taken: first segments that only the true path has, then the known path from a
+  // segment of its first part on.
   const Path* taken_ = nullptr;
   std::vector<Segment> first_;
   std::size_t next_part_ = 0, skipped_ = 0;
-  std::int64_t end_ = 0;  // of the next known segment
+  std::int64_t end_ = 0;  // end of the next known segment
 };
 
 }  // namespace semicrf

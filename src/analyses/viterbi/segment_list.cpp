@@ -29,8 +29,8 @@ SegmentList SegmentList::relabelled(std::int64_t end,
 SegmentList::Reader::Reader(const SegmentList& list, std::int64_t first)
     : list_(&list), remaining_(list.size() - first) {}
 
-// Afterwards `begin_` is that of the segment at index remaining_ (in the order of appending), which is in the
-// block.
+// Loads the block that has the segment at index remaining_ (in the order of appending), and sets `begin_` to
+// the begin of that segment.
 void SegmentList::Reader::load(std::int64_t block) {
   block_index_ = block;
   list_->segments_.load_block(block, block_);

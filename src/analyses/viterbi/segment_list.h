@@ -24,10 +24,10 @@ class SegmentList {
   // Appends segments that end where the leftmost one so far begins, given right to left.
   void append_reversed(std::span<const Segment> reversed);
   std::int64_t size() const { return segments_.size(); }
-  // The same segments with other labels. `end`: of the rightmost one.
+  // A copy of the list with other labels. `end`: the end of the rightmost segment.
   SegmentList relabelled(std::int64_t end, const std::function<int(const Segment&)>& label_of) const;
 
-  // Reads left to right, from the segment of that index (0 is the leftmost). Do not append meanwhile.
+  // Reads left to right, from the segment with index `first` (0 is the leftmost). Do not append meanwhile.
   class Reader {
    public:
     explicit Reader(const SegmentList& list, std::int64_t first = 0);
@@ -39,7 +39,7 @@ class SegmentList {
 
     const SegmentList* list_;
     std::int64_t remaining_;            // segments from the next one to the last
-    std::int64_t begin_ = 0;            // of the next segment
+    std::int64_t begin_ = 0;            // begin of the next segment
     std::vector<PackedSegment> block_;  // the block that holds the next segment, right to left
     std::int64_t block_index_ = -1;
   };
@@ -47,7 +47,7 @@ class SegmentList {
   // Reads right to left. Do not append meanwhile.
   class ReverseReader {
    public:
-    // `end`: of the rightmost segment.
+    // `end`: the end of the rightmost segment.
     ReverseReader(const SegmentList& list, std::int64_t end) : reader_(list.segments_), end_(end) {}
     // The next segment; false at the start.
     bool next(Segment& segment) {
@@ -64,7 +64,7 @@ class SegmentList {
   };
 
  private:
-  SpooledArray<PackedSegment> segments_;    // in the order of appending
+  SpooledArray<PackedSegment> segments_;    // all segments, in the order of appending
   std::vector<std::int64_t> block_begins_;  // begin of the leftmost segment of each block, the open one's too
 };
 

@@ -54,13 +54,13 @@ class Decoder {
   }
   // Whether the path through window n is followed before it is known in which state the true one enters it.
   bool joins(std::int64_t n) const { return joins_ && n < loop_.last() && loop_.roles(n) == nullptr; }
-  // Whether the messages of window n are kept although it is not the last one: the only one between those at
-  // the edges.
+  // Whether the messages of window n are kept although it is not the last one: it is the only one between the
+  // windows at the cut edges.
   bool keeps(std::int64_t n) const {
     return n < loop_.last() && n == loop_.first_inner() && n == loop_.last_inner();
   }
   std::size_t joined_index(std::int64_t n) const { return static_cast<std::size_t>(n - loop_.first_inner()); }
-  // The scores of a window for its share of the path's score, in the labels of the model.
+  // The scores, in the labels of the model, that the window's part of the path is scored with.
   ScoreWindow scores_of_path(std::int64_t n, const ScoreWindow& scores) {
     return rescores_ && loop_.roles(n) != nullptr ? loop_.read_plain(n) : scores;
   }
@@ -68,7 +68,8 @@ class Decoder {
   // Whether an engine has a device of its own to work on, and scores lie where two can read them.
   bool works_beside() const { return engine_.own_memory() && source_.in_place(); }
 
-  // Leaves the messages of the last window; where windows are joined also paths through all but that one.
+  // Computes all windows and leaves the messages of the last one; where windows are joined, also paths
+  // through all but that one.
   void sweep_forward() {
     known_cells_.resize(static_cast<std::size_t>(plan_.count()));
     loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
@@ -90,8 +91,8 @@ class Decoder {
     });
   }
 
-  // The path through a window that was just computed, as if the true path came from the best label at its
-  // right edge.
+  // Follows a path through a window that was just computed, as if the true path came from the best label at
+  // its right edge.
   void follow_ahead(std::int64_t n, ViterbiWindow& window) {
     TraceCursor cursor;
     cursor.phase = TraceCursor::Phase::kFindStart;
@@ -122,8 +123,8 @@ class Decoder {
     return known_.join(n - loop_.first_inner(), cursor_, reversed);
   }
 
-  // Adds up a known part of the path beside the kernels of later windows; not at the right edge, where it may
-  // not be the true one.
+  // Adds up the score of a known part of the path while the kernels of later windows run; not at the right
+  // edge, where it may not be the true path.
   void score_ahead(std::int64_t n, std::vector<Segment> reversed) {
     if (!rescores_ || !works_beside()) return;
     finish_scoring();
@@ -175,8 +176,9 @@ class Decoder {
     if (rescores_) score_open_segment(plan_.range(n));
   }
 
-  // The path of window n is known: the window left of it is computed while that one's share of the score is
-  // added up, where an engine has a device for it and scores need no second memory; unless its path is known.
+  // Called when the path of window n is known: the window left of it, unless its path is known already, is
+  // computed while the score of window n is added up, where an engine has a device for it and scores need no
+  // second memory.
   void begin_next(std::int64_t n) {
     messages_.reset();
     if (n == 0) return;
@@ -197,13 +199,13 @@ class Decoder {
     messages_ = std::move(next.window.messages);
   }
 
-  // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
-  // left edge.
+  // Adds what the positions of this window contribute to the path's score. Segments may reach beyond its left
+  // edge.
   void score_stretch(PositionRange range, const std::vector<Segment>& reversed,
                      std::span<const PathScore::Cell> known) {
     if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
     std::span<const Segment> rest(reversed);
-    // What reaches beyond the right edge was open there, and its part there is in the score.
+    // A segment that reaches beyond the right edge was open there, and its part there is in the score.
     if (!rest.empty() && rest.front().end > unscored_end_ && rest.front().begin >= range.begin) {
       score_whole(range, rest.front());
       rest = rest.subspan(1);
@@ -215,7 +217,7 @@ class Decoder {
     if (whole > 0) unscored_end_ = rest[whole - 1].begin;
     if (open && !score_whole(range, rest.back())) unscored_ = rest.back();
   }
-  // The part inside the window of the segment in the cursor, whose start is not found yet.
+  // Scores the part inside the window of the segment in the cursor, whose start is not found yet.
   void score_open_segment(PositionRange range) {
     if (unscored_end_ > range.begin)
       score_segment(range, {range.begin - 1, cursor_.segment_end, cursor_.label});
@@ -227,7 +229,7 @@ class Decoder {
     return true;
   }
 
-  // The part of a segment inside the window; true when that reaches the segment's start.
+  // Scores the part of a segment inside the window; true when that reaches the segment's start.
   bool score_segment(PositionRange range, const Segment& segment) {
     const std::int64_t begin = std::max(segment.begin, range.begin);
     if (unscored_end_ > range.begin) {
@@ -247,21 +249,22 @@ class Decoder {
   const bool rescores_;
   const std::int64_t edge_;  // positions
   const bool joins_;         // see DeviceMemory::joins_windows, WindowPlan::joined
-  KnownPaths known_;         // of windows that are joined
-  std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
+  KnownPaths known_;         // paths of the windows that are joined
+  std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // messages at the right edges of these windows
   WindowLoop loop_;
-  ScoreWindow scores_;                         // of the window computed last
-  std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
-  bool known_next_ = false;                    // the path through the window left of it is
-  std::future<Computed> next_;                 // the window left of it
+  ScoreWindow scores_;                         // scores of the window computed last
+  std::unique_ptr<ViterbiMessages> messages_;  // messages of the window that is traced
+  bool known_next_ = false;                    // whether the path through the window left of it is known
+  std::future<Computed> next_;                 // the window left of it, while it is computed
   std::optional<Computed> kept_;               // see keeps()
-  BoundaryState first_right_;  // of the first window, in its labels, where it is at a cut edge
+  BoundaryState first_right_;  // right state of the first window, in its labels, where it is at a cut edge
   TraceCursor cursor_;
   PathScore score_;
-  std::vector<std::vector<PathScore::Cell>> known_cells_;  // of known paths, per window, right to left
-  std::future<void> scoring_;                              // adds to them
+  std::vector<std::vector<PathScore::Cell>> known_cells_;  // scores of known paths, per window, right to left
+  std::future<void> scoring_;                              // the task that adds to known_cells_
   StageTimes times_{"Viterbi"};
-  std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left
+  std::optional<Segment> unscored_;  // segment that is found, but not fully in the score: it begins in a
+                                     // window to the left
   std::int64_t unscored_end_;        // positions from here on are in the score
   ViterbiResult result_;
 };
@@ -269,8 +272,8 @@ class Decoder {
 }  // namespace
 
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
-  // Segments before they are packed, in a vector that may just have grown: of a window, or of a part of its
-  // path, in which it comes from a device.
+  // Bytes of segments before they are packed, in a vector that may just have grown: the segments of a window
+  // or, from a device, of a part of its path.
   constexpr std::size_t kUnpacked = 2 * sizeof(Segment);
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const std::size_t part = engine.own_memory() ? kUnpacked * kPart : 0;

@@ -15,18 +15,19 @@ namespace semicrf {
 
 struct ViterbiResult : ChunkTotals {
   bool feasible = false;        // false: no segmentation has a finite score; nothing else is set then
-  std::optional<double> score;  // of the path, rescored in double, if it was asked for
+  std::optional<double> score;  // score of the path, rescored in double, if it was asked for
   SegmentList segments;         // left to right
 };
 
 // The score of a path costs another look at all scores, on the host.
 enum class PathScoring { kNone, kRescore };
 
-// Bytes that window planning needs to know of a decoding run.
+// The memory needs of Viterbi decoding, for the planning of windows.
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 
 // Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
-// result. `threads`: for the path's score; `edges`: null, or with the windows of their own that `plan` has.
+// result. `threads`: for the path's score; `edges`: the windows at the cut edges where `plan` has them, else
+// null.
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const ProgressCallback& progress = {}, int threads = 1,
                              PathScoring scoring = PathScoring::kRescore, const EdgeWindows* edges = nullptr);
