@@ -1,4 +1,4 @@
-// The entropy of the segmentation, in double precision where single precision does not know it well enough.
+// The entropy of the segmentation, in double precision where single precision is not accurate enough.
 #pragma once
 
 #include <cstddef>

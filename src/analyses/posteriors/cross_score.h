@@ -1,4 +1,4 @@
-// The expectation of scores that another source gives, beside a sweep that computes posteriors.
+// The expectation of scores that another source gives, computed along with a sweep for posteriors.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace semicrf {
 // Adds up the score of Q from the posteriors of P. The scores of Q are read a slab at a time.
 class CrossScore : public PosteriorObserver {
  public:
-  // All must outlive it. `precision`: of the engine that computes the posteriors; `slab_bytes`: about so much
-  // memory for scores of Q.
+  // All must outlive it. `precision`: the precision of the engine that computes the posteriors; `slab_bytes`:
+  // about so much memory is for scores of Q.
   CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, Precision precision,
              int threads, std::size_t slab_bytes);
 

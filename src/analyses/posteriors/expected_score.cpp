@@ -25,7 +25,7 @@ double term(double p, double score, CountedScore counted_score) {
   return p * score;
 }
 
-// The size of a product whose first factor has an error of its own size.
+// The error of a product whose first factor has an error as large as itself.
 double size_of(double p, double score) {
   return p > 0 && score > kNegativeInfinity ? p * std::fabs(score) : 0;
 }
@@ -54,7 +54,7 @@ class ScoredStretch {
         scored_(whole.scored_, scored),
         scores_(wide(kRows * labels_)) {}
 
-  // Positions [begin, end).
+  // Computes the terms of positions [begin, end).
   void run(std::int64_t begin, std::int64_t end, ExpectedScore::PositionScore* positions) {
     for (std::int64_t t = begin; t < end; ++t) {
       const double* const row = posteriors(t);
@@ -121,7 +121,7 @@ class ScoredStretch {
 
   int labels_;
   std::int64_t length_;
-  bool has_edges_;  // start or end scores besides those of the sequence's ends
+  bool has_edges_;  // whether positions have start or end scores, not only the sequence's ends
   bool same_;       // P is Q
   PosteriorRounding rounding_;
   const PosteriorBlock& block_;
@@ -190,7 +190,7 @@ void ExpectedScore::note(const ForbiddenPart& part) {
   if (first) first_part_ = part;
 }
 
-// Which part of this position has the score -inf.
+// Notes which part of this position has the score -inf.
 void ExpectedScore::find_forbidden(const PosteriorBlock& block, std::int64_t position,
                                    const ScoreWindow& counted, const ScoreWindow& scored) {
   if (first_part_ && first_part_->position <= position) return;

@@ -28,15 +28,15 @@ struct ForbiddenPart {
     kTail,        // a segment of the label of more positions than that, somewhere
   };
   Kind kind = Kind::kEmission;
-  std::int64_t position = 0;  // of the sequence; 0 where it is not known
+  std::int64_t position = 0;  // position in the sequence; 0 where it is not known
   int label = 0;
-  int from = 0;               // of a transition
+  int from = 0;               // label before the transition
   std::int64_t duration = 0;  // in positions
 };
 
-// How exactly an engine of this precision knows posteriors: those of labels up to `absolute`, because they
-// are sums of starts less ends; those of starts, ends and counts up to their own size times `relative`. A
-// label posterior below `residue` may be nothing but rounding, and counts as 0.
+// The error of the posteriors of an engine of this precision: at most `absolute` for labels, whose posteriors
+// are sums of starts less ends; at most `relative` times their own size for starts, ends and counts. A label
+// posterior below `residue` may be nothing but rounding, and counts as 0.
 struct PosteriorRounding {
   double absolute = 0, relative = 0, residue = 0;
   static PosteriorRounding of(Precision precision);
@@ -44,7 +44,7 @@ struct PosteriorRounding {
 
 // E_P[score_Q]: the mean of the score that model Q gives to a segmentation of one sequence, over all of them
 // with the probabilities of model P. Natural logarithms; -inf where Q forbids what P allows. Terms that P
-// forbids are 0, whatever Q says of them.
+// forbids are 0, whatever their score under Q.
 //
 // From the scores of every position that of its most probable label is subtracted first, which changes all
 // segmentations alike. Then a posterior near 1, whose rounding would be multiplied with the score, is
@@ -52,8 +52,8 @@ struct PosteriorRounding {
 class ExpectedScore {
  public:
   // P gives the posteriors and the counts, Q the score; both have the same labels and outlive this object.
-  // std::logic_error where P has tails and Q more durations (Q's K above P's): P's counts do not tell these
-  // durations apart; give P a table of Q's length first. `precision`: of the engine that computed the
+  // std::logic_error where P has tails and Q more durations (Q's K above P's): P's counts do not distinguish
+  // these durations; give P a table of Q's length first. `precision`: of the engine that computed the
   // posteriors; `threads`: for the positions.
   ExpectedScore(const ChainModel& counted, const ChainModel& scored, Precision precision, int threads = 1);
 
@@ -62,8 +62,8 @@ class ExpectedScore {
   void add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored);
 
   // After the last position: log_partition - E_P[score_Q], rounded once. That is the entropy of P where P is
-  // Q, else the cross-entropy of P and Q. `log_partition`: of Q, finite; `counts`: of P, over the whole
-  // sequence.
+  // Q, else the cross-entropy of P and Q. `log_partition`: log Z of Q, finite; `counts`: expected counts of
+  // P, over the whole sequence.
   double minus_expectation(double log_partition, const ExpectedCounts& counts) const;
   // After the last position: an estimate of how far the rounding of posteriors and counts may have moved
   // minus_expectation(), in nats, not negative. The sizes of all products' errors are added up, as if none
@@ -79,8 +79,8 @@ class ExpectedScore {
     int from = 0, to = 0;
   };
   friend class ScoredStretch;
-  // Of a position: the score of its most probable label, the expectation of the scores beside it, and how
-  // uncertain that is.
+  // The terms of a position: the score of its most probable label, the expectation of all scores after that
+  // one is subtracted, and how uncertain the expectation is.
   struct PositionScore {
     double subtracted = 0, rest = 0, uncertain = 0;
   };
@@ -101,13 +101,13 @@ class ExpectedScore {
   std::size_t labels_;
   CompensatedSum subtracted_;                // scores of the most probable labels
   CompensatedSum rest_;                      // expectations of what is left at the positions
-  double uncertain_ = 0;                     // of rest_, as uncertainty() says
+  double uncertain_ = 0;                     // uncertainty of rest_, see uncertainty()
   std::vector<double> first_;                // (C): P(a segment of c starts at position 0)
   std::vector<double> last_ends_;            // (C): P(a segment of c ends at the latest position)
   std::vector<Pair> forbidden_;              // transitions that Q forbids and P allows, not seen so far
   bool forbidden_seen_ = false;              // one of them has a positive probability
-  std::optional<ForbiddenPart> first_part_;  // at a position
-  std::vector<PositionScore> slab_;          // what is known of its positions
+  std::optional<ForbiddenPart> first_part_;  // the leftmost part that has a position
+  std::vector<PositionScore> slab_;          // terms of the positions of the current slab
 };
 
 }  // namespace semicrf

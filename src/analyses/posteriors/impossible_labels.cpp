@@ -23,7 +23,7 @@ class ImpossibleLabels {
         masks_(masks_forbid(model) && scores.start_scores.empty() && scores.end_scores.empty()),
         last_(scores.length - 1) {}
 
-  // (C) posteriors of position t.
+  // Clears the impossible labels in the (C) posteriors of position t.
   void clear(std::int64_t t, double* row) const {
     double largest = kNegativeInfinity;
     for (int c = 0; masks_ && c < model_.num_labels; ++c)

@@ -7,7 +7,7 @@
 
 namespace semicrf {
 
-// -inf where no segmentation has a finite score. `plan`: by log_needs().
+// -inf where no segmentation has a finite score. `plan`: made with log_needs().
 double log_partition(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                      const ProgressCallback& progress = {});
 

@@ -9,15 +9,15 @@
 namespace semicrf {
 
 struct PosteriorDecodingResult {
-  PosteriorResult posteriors;  // that the path was found with
+  PosteriorResult posteriors;  // the posteriors that the path was found with
   PosteriorPath decoded;
 };
 
 // Result: PosteriorDecodingResult, whose segments are the path.
 class PosteriorDecoding : public Analysis {
  public:
-  // `gamma`: weight of boundaries, >= 0. `sums`: those of the posteriors, as PosteriorRequest has them, where
-  // no analysis behind this one has them.
+  // `gamma`: weight of boundaries, >= 0. `sums`: whether to compute the sums of the posteriors
+  // (PosteriorRequest), as no analysis behind this one does.
   PosteriorDecoding(double gamma, bool sums) : gamma_(gamma), sums_(sums) {}
 
   std::string title() const override { return "path by posteriors"; }

@@ -82,7 +82,8 @@ void PosteriorPathFinder::rank() {
   });
 }
 
-// The best label before `label`; `reward`: of a boundary between them. Mostly one of the first two ranks.
+// The best label before `label`, mostly one of the first two ranks. `reward`: what a boundary between them
+// adds.
 int PosteriorPathFinder::best_before(int label, double reward) const {
   const auto other = std::ranges::find_if(ranked_, [&](int from) {
     return from != label && model_.transition_at(from, label) > kNegativeInfinity;

@@ -1,11 +1,11 @@
 // Posterior decoding (maximum expected accuracy): the labels that are expected to be right most often, the
 // path of `decode --rule posterior`.
 //
-// Of all sequences of labels it maximises the sum over bins of P(label_t | t), plus gamma times the sum over
-// the boundaries t > 0 between two labels of P(a segment of label_t starts at t). Two labels may follow each
-// other where the model's transition is finite, or where they are equal; the first one must be allowed to
-// start a sequence (start score, initial term), the last one to end it (end score). Durations play no part:
-// equal neighbours are one segment.
+// The path maximises, over all sequences of labels, the sum over bins of P(label_t | t), plus gamma times the
+// sum over the boundaries t > 0 between two labels of P(a segment of label_t starts at t). Two labels may
+// follow each other where the model's transition is finite, or where they are equal; the first one must be
+// allowed to start a sequence (start score, initial term), the last one to end it (end score). Durations play
+// no part: equal neighbours are one segment.
 //
 // Ties: the smallest last label; then, bin by bin from the right, the smallest label before. Sums are doubles
 // added from the left, so that two sums count as equal where they are rounded to the same number. Of two
@@ -29,16 +29,16 @@ struct PosteriorPath {
   double expected_correct_boundaries = 0;  // sum over its boundaries t > 0 of P(label_t starts at t)
 };
 
-// Finds it block by block from the left. Kept is the best label before each (bin, label), a byte or two, in a
-// spool.
+// Finds the path block by block from the left, and keeps the best label before each (bin, label), a byte or
+// two, in a spool.
 class PosteriorPathFinder {
  public:
   // `gamma` >= 0. `model` must outlive this object.
   PosteriorPathFinder(const ChainModel& model, double gamma);
 
-  // The next positions: labels and starts.
+  // Adds the next positions: posteriors of labels and starts.
   void add(const PosteriorBlock& block);
-  // After the last position of a sequence that has a segmentation. Once.
+  // The path, after the last position of a sequence that has a segmentation; to be called once.
   PosteriorPath finish();
 
  private:
@@ -60,7 +60,7 @@ class PosteriorPathFinder {
   const ChainModel& model_;
   double gamma_;
   int labels_;
-  std::size_t choice_bytes_;  // of one label
+  std::size_t choice_bytes_;  // bytes of one label
   std::int64_t positions_ = 0;
   std::vector<Best> best_, next_;   // (C)
   std::vector<int> ranked_;         // (C): labels from the best one at the latest position on

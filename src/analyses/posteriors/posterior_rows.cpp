@@ -38,9 +38,8 @@ std::size_t stored_bytes(Precision precision) {
   return precision == Precision::kFloat ? sizeof(float) : sizeof(double);
 }
 
-// Which arrays of all labels an engine fills: these three.
-// Where labels have roles, their posteriors are wanted for the entropies of labels, as engines give those of
-// each role by itself.
+// The next three functions say which arrays of all labels an engine fills. Where labels have roles, their
+// posteriors are wanted for the entropies of labels, as engines give those of each role by itself.
 bool computes_labels(const PosteriorSelection& selection, const EdgeRoles* roles) {
   return selection.labels || selection.path != nullptr || selection.needs_sums() || roles != nullptr;
 }
@@ -56,7 +55,7 @@ bool computes_ends(const PosteriorSelection& selection) {
 PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
     : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
 
-// Values along the path.
+// The number of values along the path.
 std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
   if (selection.path == nullptr) return 0;
   return 1u + (selection.path_edges ? 2u : 0u) + (selection.path_edges && selection.path_next ? 2u : 0u);
@@ -104,7 +103,7 @@ void PosteriorRows::clear_impossible(const ChainModel& model, const ScoreWindow&
 }
 
 void PosteriorRows::finish(std::int64_t first_segment) {
-  if (range_.begin == 0) boundary_[0] = 1;  // by definition; engines have it within rounding
+  if (range_.begin == 0) boundary_[0] = 1;  // exact by definition; engines have it within rounding
   if (selection_.path != nullptr) pick_path(first_segment);
   if (precision_ == Precision::kFloat)
     for (std::vector<double>* values : released()) round_to_float(*values);

@@ -14,28 +14,28 @@ namespace semicrf {
 // Arrays that hold the selected posteriors of one window at a time; memory is reused.
 class PosteriorRows {
  public:
-  // `num_labels`: of what is released.
+  // `num_labels`: the labels of the posteriors that are released.
   PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision);
 
-  // Bytes per position of the arrays. `num_labels`: of the engine.
+  // Bytes per position of the arrays. `num_labels`: the labels of the engine.
   static std::size_t bytes_per_position(const PosteriorSelection& selection, int num_labels);
-  // Of these, what is there only while windows are written to a spool and read again.
+  // The part of bytes_per_position() that is there only while windows are written to a spool and read again.
   static std::size_t packed_bytes_per_position(const PosteriorSelection& selection, int num_labels);
 
-  // Makes room for the positions of `range` and says where an engine shall write. `roles`: of its labels, or
-  // null.
+  // Makes room for the positions of `range` and says where an engine shall write. `roles`: the roles of the
+  // engine's labels, or null.
   PosteriorArrays prepare(PositionRange range, const EdgeRoles* roles = nullptr);
   // After the engine: labels that positions cannot have get 0.
   void clear_impossible(const ChainModel& model, const ScoreWindow& scores);
-  // Then: picks the path's values out and rounds everything to the precision. `first_segment` is
-  // the index of the path's first segment that meets the range.
+  // After that: picks the path's values out and rounds everything to the precision. `first_segment` is the
+  // index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;
   // Between clear_impossible() and fold(): labels, starts and ends, for the sums.
   PosteriorBlock computed() const;
   // Before finish(): adds up the roles of each label, where the engine's have roles.
   void fold();
-  // Between the two: the sum over some of the positions of the entropy of P(label|t), nats.
+  // Between fold() and finish(): the sum over the positions of `range` of the entropy of P(label|t), nats.
   double label_entropy(PositionRange range) const;
 
   // Puts the finished window into blob `index` of `spool` (appended when it is the next one), and gets it
@@ -50,8 +50,8 @@ class PosteriorRows {
   std::vector<std::vector<double>*> released();
 
   PosteriorSelection selection_;
-  std::size_t num_labels_;            // of what is released
-  const EdgeRoles* roles_ = nullptr;  // of the labels at hand, before fold()
+  std::size_t num_labels_;            // labels of the posteriors that are released
+  const EdgeRoles* roles_ = nullptr;  // roles of the current rows, before fold()
   Precision precision_;
   PositionRange range_;
   std::vector<double> boundary_, labels_, starts_, ends_;

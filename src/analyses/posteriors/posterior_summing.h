@@ -14,17 +14,18 @@ namespace semicrf {
 // Everything is added position by position from the left, so that neither windows nor threads change a digit.
 class PosteriorSumming {
  public:
-  // `precision`: of the engine; `scored`: where the scores of the entropy are, or null; `roles`: of a piece
-  // that was cut, or null, see PosteriorSelection. All must outlive this object.
+  // `precision`: the precision of the engine; `scored`: where the scores of the entropy are, or null;
+  // `roles`: the roles of a piece that was cut, or null, see PosteriorSelection. All must outlive this
+  // object.
   PosteriorSumming(const ChainModel& model, Precision precision, ScoreSource* scored, const EdgeRoles* roles,
                    int threads);
 
-  // For the engine to add to, window by window from the left.
+  // Counts for the engine to add to, window by window from the left.
   ExpectedCounts& counts() { return sums_.counts; }
-  // The next positions: labels, starts and ends, and the scores that they were computed from.
+  // Adds the next positions: labels, starts and ends, and the scores that they were computed from.
   void add(const PosteriorBlock& block, const ScoreWindow& scores);
-  // After the last position. Once. Numbers are those of the chain's labels but for the entropies by label,
-  // which are those of its base's.
+  // The sums, after the last position; to be called once. They are over the chain's labels, but the entropies
+  // by label are over those of its base.
   PosteriorSums finish(double log_partition);
 
  private:
@@ -33,10 +34,10 @@ class PosteriorSumming {
   std::size_t labels_;
   const EdgeRoles* roles_;
   int threads_;
-  ExpectedScore score_;              // or
-  std::optional<CrossScore> cross_;  // of scores that lie elsewhere
+  ExpectedScore score_;              // expected score, by the scores of the sequence
+  std::optional<CrossScore> cross_;  // used in place of score_ where the scores lie elsewhere
   PosteriorSums sums_;
-  std::vector<double> entropies_;  // of the positions of a slab
+  std::vector<double> entropies_;  // terms of the entropies by label in a slab
 };
 
 }  // namespace semicrf

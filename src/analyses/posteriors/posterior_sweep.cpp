@@ -28,7 +28,8 @@ void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result
   }
 }
 
-// Of a chain of cut pieces those of its base. `first_labels`: posteriors of the chain's labels at position 0.
+// Turns the sums over the labels of a cut piece's chain into those over the labels of its base.
+// `first_labels`: posteriors of the chain's labels at position 0.
 void fold_sums(const EdgeRoles& roles, std::int64_t length, std::span<const double> first_labels,
                PosteriorSums& sums) {
   sums.counts = roles.fold(sums.counts);
@@ -76,7 +77,7 @@ class Sweep {
     BoundaryState left_backward;  // what the outputs were computed with, in the labels of the model
     BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
     std::vector<ChunkReport> chunks;
-    std::int64_t first_segment = 0;  // of the path
+    std::int64_t first_segment = 0;  // index of the path's first segment that meets the window
   };
 
   Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
@@ -84,8 +85,8 @@ class Sweep {
     return selection_.roles != nullptr ? selection_.roles : loop_.roles(n);
   }
 
-  // Computes window n from its true left state; `right` is null at the end and while it is not known. What it
-  // adds to `sums`, if that is not null, stays there.
+  // Computes window n from its true left state; `right` is null at the end and while it is not known. Adds to
+  // `sums`, if that is not null; that is not undone when the window is computed again.
   PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
                           PosteriorSumming* sums) {
     const PositionRange range = plan_.range(n);
@@ -102,7 +103,7 @@ class Sweep {
     return result;
   }
 
-  // The window that was just computed.
+  // Adds up the window that was just computed.
   void add_up(PosteriorSumming& sums, const ScoreWindow& scores) {
     sums.add(rows_.computed(), scores);
     if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
@@ -112,7 +113,8 @@ class Sweep {
     first_labels_.assign(first.begin(), first.end());
   }
 
-  // Engines have the entropy of the chain's labels.
+  // Adds up the roles of each label. The entropies of labels are computed again, as engines give those of the
+  // chain's labels.
   void fold(std::int64_t n, std::vector<ChunkReport>& chunks) {
     rows_.fold();
     const PositionRange range = plan_.range(n);
@@ -145,8 +147,8 @@ class Sweep {
     return result_.feasible;
   }
 
-  // From the sequence's real end leftwards: a window stands when the state it was computed with agrees with
-  // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
+  // Goes from the sequence's real end leftwards: a window stands when the state it was computed with agrees
+  // with the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
   bool prove_backward() {
     bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
@@ -162,9 +164,9 @@ class Sweep {
     return all;
   }
 
-  // All windows once more, now that the states at their right edges are known: sums that hold the share of a
-  // window that did not stand are of no use, and counts have the same digits only where windows are added to
-  // each other from left to right.
+  // Computes all windows once more, now that the states at their right edges are known: sums that hold the
+  // share of a window that did not stand are of no use, and counts have the same digits only where windows
+  // are added to each other from left to right.
   void add_up_again() {
     sums_.emplace(engine_.model(), engine_.precision(), selection_.scored, selection_.roles,
                   selection_.threads);
@@ -194,7 +196,7 @@ class Sweep {
   PosteriorRows rows_;
   TempSpool spool_;
   std::optional<PosteriorSumming> sums_;
-  std::vector<double> first_labels_;  // of a piece that was cut: P(label of the chain|0)
+  std::vector<double> first_labels_;  // P(label of the chain|0), where the piece was cut
   std::vector<Window> windows_;
   std::optional<SegmentList::Reader> path_;
   Segment segment_;

@@ -19,7 +19,7 @@ namespace semicrf {
 
 struct PosteriorBlock;
 
-// Somebody who adds up posteriors as they are computed, before they are rounded.
+// An observer that adds up posteriors as they are computed, before they are rounded.
 class PosteriorObserver {
  public:
   virtual ~PosteriorObserver() = default;
@@ -29,30 +29,33 @@ class PosteriorObserver {
   virtual void add(const PosteriorBlock& block, const ScoreWindow& scores) = 0;
 };
 
-// What is wanted of every position besides the boundary posterior, and of the whole sequence.
+// The posteriors and sums that are wanted in addition to the boundary posterior of every position.
 struct PosteriorSelection {
   bool labels = false;                // P(c|t) of every label
   bool starts = false;                // P(a segment of label c starts at t)
   bool ends = false;                  // P(a segment of label c has its last bin at t)
   const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
-  bool path_edges = false;            // with a path: the start and end posteriors of that label too
-  bool path_next = false;             // with path_edges: those two of the path's next label too
+  bool path_edges = false;            // start and end posteriors of that label too; with a path
+  bool path_next = false;             // start and end posteriors of the path's next label too; with
+                                      // path_edges
   bool sums = false;                  // PosteriorResult::sums, without the counts
-  bool counts = false;                // with the counts
-  ScoreSource* scored = nullptr;  // with sums: the entropy is of these scores; null: those of the sequence
-  PosteriorObserver* observer = nullptr;  // with sums or counts: gets what they are made of
-  int threads = 1;                        // for what the host adds up for the sums
-  // Of a piece that was cut: the engine has its chain. Posteriors and counts are those of its base's labels;
-  // an observer gets the chain's. Null: the engine's labels are those of the model.
+  bool counts = false;                // PosteriorResult::sums, with the counts
+  ScoreSource* scored = nullptr;  // scores that the entropy is computed from; null: those of the sequence;
+                                  // with sums
+  PosteriorObserver* observer = nullptr;  // gets the posteriors that sums are made of; with sums or counts
+  int threads = 1;                        // threads of the host, which add up the sums
+  // The roles of a piece that was cut, whose chain the engine has. Posteriors and counts are those of the
+  // base model's labels; an observer gets those of the chain's. Null: the engine's labels are those of the
+  // model.
   const EdgeRoles* roles = nullptr;
-  // Null, or with the windows of their own that the plan has; without roles and sums.
+  // The windows at the cut edges, where the plan has them, else null; only without roles and sums.
   const EdgeWindows* edges = nullptr;
 
   bool needs_sums() const { return sums || counts; }
   bool has_edges() const { return path != nullptr && path_edges; }
 };
 
-// A run of consecutive positions. Arrays that were not asked for are empty.
+// The posteriors of consecutive positions. Arrays that were not asked for are empty.
 struct PosteriorBlock {
   PositionRange range;
   std::span<const double> boundary;    // (n): a segment starts at t
@@ -77,7 +80,7 @@ using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called lef
 // Sums over all positions of a sequence under P(y|x).
 struct PosteriorSums {
   ExpectedCounts counts;               // the gradients of log Z by transitions, durations and tails; or empty
-  double entropy = 0;                  // of the segmentation, nats
+  double entropy = 0;                  // entropy of the segmentation, nats
   double entropy_uncertainty = 0;      // nats, see ExpectedScore::uncertainty
   std::vector<double> label_bins;      // (C): sum over t of P(c|t)
   std::vector<double> label_segments;  // (C): sum over t of P(a segment of label c starts at t)

@@ -7,20 +7,20 @@
 
 namespace semicrf {
 
-// What is wanted of posteriors besides those of boundaries.
+// The posteriors that are wanted in addition to those of boundaries.
 struct PosteriorRequest {
   bool labels = false;
   bool starts = false;
   bool ends = false;
-  bool along_path = false;  // those along the path, which an analysis before has found
-  bool path_edges = false;  // along the path its starts and ends, too
-  bool path_next = false;   // with path_edges, for the intervals of boundaries
-  bool sums = false;        // over all positions: entropies, sums by label
+  bool along_path = false;  // posteriors along the path, which an analysis before has found
+  bool path_edges = false;  // starts and ends along the path; with along_path
+  bool path_next = false;   // those of the path's next label, for intervals of boundaries; with path_edges
+  bool sums = false;        // sums over all positions: entropies, sums by label
   bool counts = false;      // the expected counts
 };
 
-// sweep_posteriors(), whose entropy is computed again in double precision where single precision does not
-// know it well (make_entropy_certain()) and the list knows the options of an engine.
+// sweep_posteriors(), whose entropy is computed again in double precision where single precision is not
+// accurate enough (make_entropy_certain()) and the list has the options of an engine.
 PosteriorResult sweep_certainly(const PieceContext& context, const WindowPlan& plan,
                                 PosteriorSelection selection, const PosteriorSink& sink);
 
