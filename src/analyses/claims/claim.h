@@ -1,4 +1,4 @@
-// Statements about a segmentation, whose probabilities are asked for.
+// Claims: events, stated about a segmentation, whose event probabilities are asked for.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace semicrf {
 enum class ClaimKind {
   kSegment,     // exactly this segment of the label
   kBoundary,    // a segment starts somewhere in the interval
-  kNoBoundary,  // none does
+  kNoBoundary,  // no segment starts in the interval
   kLabel,       // the label is that of every position, in one segment or several
   kWithin,      // one segment of the label holds the interval
   kStarts,      // a segment of the label starts somewhere in the interval
@@ -19,7 +19,7 @@ enum class ClaimKind {
 
 struct Claim {
   ClaimKind kind = ClaimKind::kBoundary;
-  int label = -1;  // -1: of kinds that have none
+  int label = -1;  // -1 for kinds that have none
   std::int64_t begin = 0;
   std::int64_t end = 0;  // > begin
 };

@@ -16,7 +16,7 @@ WindowNeeds ClaimProbabilities::needs(const Engine& engine, const ScoreSource& s
   return claim_needs(engine, source);
 }
 
-// With a second engine, for the reversed sequence.
+// Sweeps the claims with a second engine, for the reversed sequence.
 ClaimSweep ClaimProbabilities::sweep(std::span<const Claim> claims, const PieceContext& context,
                                      ScoreSource& source, const WindowPlan& plan,
                                      const ProgressCallback& progress) {
@@ -41,8 +41,9 @@ void ClaimProbabilities::run(const PieceContext& context, const WindowPlan& plan
   result.put(ClaimFindings{std::move(swept), std::move(wanted.numbers)});
 }
 
-// Segmentations that lack a required boundary are all that is left of a claim that contradicts one: where
-// that may be so, the largest penalty tells, which is too large for the digits of the other claims.
+// The probability of a claim that contradicts a required boundary is that of segmentations which lack the
+// boundary. Where that may be so, the claim is computed once more under the largest penalty, which decides
+// it, but would cost the other claims too many digits.
 void ClaimProbabilities::settle(const PieceContext& context, const WindowPlan& plan,
                                 std::span<const Constraint> constraints, const ConstraintFindings& found,
                                 PieceResult& result) const {

@@ -1,4 +1,4 @@
-// The probabilities of claims about a piece as an analysis.
+// The probabilities of claims about a piece (event probabilities) as an analysis.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace semicrf {
 
 struct ClaimFindings {
   ClaimSweep swept;
-  std::vector<std::size_t> numbers;  // of the claims, one per result
+  std::vector<std::size_t> numbers;  // number of the claim, one per result
 };
 
 // Result: ClaimFindings, where there are claims about the piece.

@@ -20,7 +20,7 @@ PositionRange near(const Claim& claim, const ChainModel& model, std::int64_t len
   return {std::max<std::int64_t>(0, claim.begin - reach), std::min(length, claim.end + reach)};
 }
 
-// All of them, sorted; ranges that touch are one.
+// The positions that all claims need, sorted; ranges that touch are merged.
 std::vector<PositionRange> positions_near(std::span<const Claim> claims, const ChainModel& model,
                                           std::int64_t length) {
   std::vector<PositionRange> all;
@@ -35,7 +35,7 @@ std::vector<PositionRange> mirrored(std::vector<PositionRange> ranges, std::int6
   return ranges;
 }
 
-// Both sweeps' rows of stretches, as the sums want them.
+// Reads the rows of stretches that both sweeps kept, in the layout of LocalClaims.
 class StretchReader {
  public:
   StretchReader(std::int64_t length, const RowShape& left, const RowShape& right, const MessageRows& forward,
@@ -71,8 +71,8 @@ class StretchReader {
  private:
   enum class Order { kSame, kMirrored };
 
-  // The numbers from `first` on of every row, label by label; of messages, whose level stands before them,
-  // relative to `level`.
+  // Copies the numbers from `first` on of every row, label by label; messages, whose level stands before
+  // them, are made relative to `level`.
   static void fill(const std::vector<double>& rows, const RowShape& shape, std::size_t first,
                    std::optional<double> level, Order order, std::vector<double>& out) {
     const std::size_t n = rows.size() / shape.width;
@@ -92,13 +92,13 @@ class StretchReader {
   double partition_whole_ = 0, partition_rest_ = 0;
 };
 
-// Claims that are computed from one stretch.
+// A group of claims that are computed from one stretch.
 struct ClaimGroup {
   PositionRange range;
   std::vector<std::size_t> members;
 };
 
-// From left to right; a group takes claims while its stretch is short.
+// Groups the claims from left to right; a group takes claims while its stretch is short.
 std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainModel& model,
                                      std::int64_t length) {
   const std::int64_t most = std::max<std::int64_t>(4096, 4 * claim_reach(model));
@@ -123,7 +123,7 @@ WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs = log_needs(engine, source);
   const auto labels = static_cast<std::size_t>(engine.model().num_labels);
   const std::size_t rows = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
-  // Besides, the scores of the reversed sequence.
+  // The scores of the reversed sequence are added to these.
   const std::size_t score = engine.precision() == Precision::kFloat ? sizeof(float) : sizeof(double);
   needs.output_bytes = rows + 3 * labels * sizeof(double);
   needs.usual_output_bytes = rows + labels * score;

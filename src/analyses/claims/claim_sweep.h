@@ -14,7 +14,7 @@
 
 namespace semicrf {
 
-// Claims about one piece, and the numbers by which their caller knows them.
+// Claims about one piece, and the numbers that their caller gives them.
 struct PieceClaims {
   std::vector<Claim> claims;
   std::vector<std::size_t> numbers;
@@ -26,14 +26,14 @@ struct ClaimSweep : ChunkTotals {
   std::vector<ClaimResult> results;  // one per claim
 };
 
-// Of the sweep of either engine.
+// The memory needs of the sweep of either engine.
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
 
 // `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
 // piece, labels are those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles
 // per position at most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine;
-// windows and threads do not change them beyond its last digits. `roles`: of a piece that was cut, whose
-// chain the engines have; claims are about the labels of its base. Null: there are none.
+// windows and threads do not change them beyond its last digits. `roles`: the roles of a piece that was cut,
+// whose chain the engines have; claims are about the labels of its base. Null: the piece was not cut.
 ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
                         const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
                         const EdgeRoles* roles, const ProgressCallback& progress = {});

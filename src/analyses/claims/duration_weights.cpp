@@ -14,7 +14,7 @@ namespace {
 // was below 1e-308.
 constexpr double kSafe = 1e-250;
 constexpr double kLogSafe = -575.6;  // a little above its logarithm
-// What is left out of a sum, relative to it.
+// Terms that are left out of a sum, relative to it.
 constexpr double kNegligible = 1e-18;
 constexpr std::int64_t kTile = 64;
 constexpr double kVanishes = 740;  // nats below the top at which a number is 0
@@ -88,7 +88,7 @@ void ScaledNumbers::set(std::int64_t index, double log) {
 
 DurationWeights::DurationWeights(const ChainModel& model, int label)
     : rising_(scores_of(model, label)), falling_(reversed_order(scores_of(model, label))) {
-  rising_.linear();  // here, as several threads use them
+  rising_.linear();  // made here, because several threads use them
   falling_.linear();
   last_score_ = rising_.log(rising_.size() - 1);
   if (model.has_tail()) log_tail_ = model.log_tail[wide(label)];
@@ -134,7 +134,7 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
   const double bound = starts.largest() + ends.largest() + rising_.largest() +
                        2 * std::log(count + static_cast<double>(max_duration()));
   if (!(bound >= floor)) return kNegativeInfinity;
-  // What is right of `e` adds at most beyond[e - from_end] times the sum of the starts.
+  // Ends right of `e` add at most beyond[e - from_end] times the sum of the starts.
   std::vector<double> beyond(wide(std::max<std::int64_t>(last_end + 1 - from_end, 0)) + 1, 0.0);
   for (std::int64_t e = last_end + 1; e-- > from_end;)
     beyond[wide(e - from_end)] = beyond[wide(e - from_end) + 1] + ends.linear()[e];
@@ -153,7 +153,7 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
   }
   if (total >= kSafe) return std::log(total) + tops;
   if (tops + kLogSafe < floor) return kNegativeInfinity;
-  // Block by block, each with a scale of its own. Blocks that add nothing to the rest are left out.
+  // Sums tile by tile, each with a scale of its own. Tiles that add nothing to the rest are left out.
   double sum = kNegativeInfinity;
   for (std::int64_t s = last; s >= first; s -= kTile)
     for (std::int64_t e = from_end; e <= last_end; e += kTile) {

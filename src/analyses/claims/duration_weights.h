@@ -11,7 +11,7 @@
 
 namespace semicrf {
 
-// Nats: what lies so far below a sum adds nothing to it.
+// In nats: a term that lies so far below a sum adds nothing to it.
 inline constexpr double kNothing = 60;
 
 // Numbers as logarithms and as exp(log - top), for sums of products: those of doubles where they do not
@@ -25,14 +25,14 @@ class ScaledNumbers {
   const double* logs() const { return logs_.data(); }
   // What the linear numbers are relative to; -inf: all are 0.
   double top() const { return top_; }
-  // The largest, or more.
+  // An upper bound of the largest logarithm.
   double largest() const { return largest_; }
   // exp(log - top), made when they are first asked for.
   const double* linear() const {
     if (linear_.empty()) fill(0, logs_.size());
     return linear_.data();
   }
-  // Linear numbers of [begin, end) relative to the largest of them; the others are lost.
+  // Makes the linear numbers of [begin, end) anew, relative to the largest of them; the others are lost.
   void rescale(std::int64_t begin, std::int64_t end);
   void set(std::int64_t index, double log);
 
@@ -57,7 +57,7 @@ class DurationWeights {
   DurationWeights(const ChainModel& model, int label);
 
   std::int64_t max_duration() const { return rising_.size(); }
-  double largest_score() const { return rising_.top(); }  // of B
+  double largest_score() const { return rising_.top(); }  // largest of B[1..K]
   bool has_tail() const { return log_tail_ != kNegativeInfinity && last_score_ != kNegativeInfinity; }
   double log_tail() const { return log_tail_; }      // ln q
   double last_score() const { return last_score_; }  // B[K]
@@ -74,7 +74,7 @@ class DurationWeights {
                   std::int64_t last_end) const;
 
  private:
-  // Starts [first_start, stop_start) and ends [first_end, stop_end).
+  // The pairs of starts in [first_start, stop_start) and ends in [first_end, stop_end).
   struct Tile {
     std::int64_t first_start, stop_start, first_end, stop_end;
   };

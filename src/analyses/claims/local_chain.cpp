@@ -16,14 +16,15 @@ double log_complement(double x) {
   return x > -0.6931471805599453 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
 }
 
-// P(claim) and P(not) of two sums over different segmentations, which are all. The larger is 1 less the
-// smaller one, so that 1 - P keeps its digits, and what is certain has nothing beside it.
+// P(claim) and P(not claim) from the sums over the segmentations that agree with the claim and over those
+// that do not. The larger one is 1 less the smaller one, so that 1 - P keeps its digits, and the opposite of
+// what is certain has probability 0.
 ClaimResult settled(double log_true, double log_false) {
   if (log_true < log_false) return {log_true, log_complement(log_true)};
   return {log_complement(log_false), log_false};
 }
 
-// The same, where the second sum is made only if it is the smaller one.
+// settled(), where the second sum is computed only if it may be the smaller one.
 template <class Sum>
 ClaimResult settled_by(double log_true, Sum log_false) {
   if (log_true < std::log(0.5)) return {log_true, log_complement(log_true)};
@@ -32,8 +33,9 @@ ClaimResult settled_by(double log_true, Sum log_false) {
 
 ClaimResult opposite(const ClaimResult& result) { return {result.log_false, result.log_true}; }
 
-// What contradicts a claim about a label is summed by what comes first: the segment of the first position has
-// another label, or what follows it in the interval is not as claimed.
+// The segmentations that contradict a claim about a label fall into two kinds: the segment of the first
+// position is not as claimed, or it is, and what follows in the interval is not. This is the sum over the
+// first kind.
 
 double others_hold_first(LocalSums& first, const Restriction& crossing, const LocalSums::Wanted& starting) {
   return log_add(first.avoiding(crossing), first.starts_first(starting));

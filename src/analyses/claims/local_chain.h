@@ -1,4 +1,4 @@
-// A stretch of a sequence, and everything beside it in messages: what the probability of a claim about an
+// A stretch of a sequence, and the messages from both sides of it: what the probability of a claim about an
 // interval of the stretch is made of (docs/algorithm.md, section 12).
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace semicrf {
 
-// Numbers of n positions, label by label: [c * n + i]. Natural logarithms; messages are relative to levels
-// whose sum, less log Z, is `level`.
+// Messages and scores of n positions, label by label: [c * n + i]. Natural logarithms; messages are relative
+// to levels whose sum, less log Z, is `level`.
 struct StretchRows {
   std::int64_t n = 0;
   std::vector<double> starts;        // (C, n): everything before a segment that starts at position i
@@ -28,7 +28,7 @@ struct StretchRows {
   std::vector<double> left_tails, right_tails;
   double level = 0;
 
-  // The same, read from right to left.
+  // The rows of the reversed stretch: read from right to left, starts and ends exchanged.
   StretchRows mirrored(std::size_t labels) const;
 };
 
@@ -43,25 +43,25 @@ struct ClaimTables {
   std::vector<DurationWeights> durations;  // per label
 };
 
-// How many positions before and after its interval a claim needs of its stretch, as far as the sequence has
-// them.
+// The number of positions before and after its interval that a claim needs in its stretch, as far as the
+// sequence has them.
 inline std::int64_t claim_reach(const ChainModel& model) { return model.max_duration + 1; }
 
-// A stretch with what all claims about it need.
+// A stretch with the tables that all claims about it need.
 class ClaimStretch {
  public:
   // The tables must outlive it.
   ClaimStretch(StretchRows rows, const ClaimTables& tables);
 
   const StretchRows& rows() const { return rows_; }
-  // All sums become larger by so much.
+  // Makes all sums larger by `level`.
   void shift(double level) { rows_.level += level; }
   const ClaimTables& tables() const { return *tables_; }
   int num_labels() const { return tables_->model.num_labels; }
   double row(const std::vector<double>& rows, int c, std::int64_t i) const {
     return rows[wide(c) * wide(rows_.n) + wide(i)];
   }
-  // S of boundary i = 0..n, forbidden positions left out.
+  // The content S up to boundary i = 0..n, forbidden positions left out.
   double content(int c, std::int64_t i) const { return content_[at(c, i)]; }
   // The least s so that no position of [s, i) is forbidden, and the largest e so that none of [i, e) is.
   std::int64_t free_from(int c, std::int64_t i) const { return free_from_[at(c, i)]; }
@@ -77,13 +77,14 @@ class ClaimStretch {
   std::vector<std::int64_t> free_to_;    // (C, n+1)
 };
 
-// The claims about one stretch. Their intervals are in positions of the stretch. Labels are those of the base
-// of a chain with roles, but that of kSegment is the chain's. For one thread.
+// Computes the probabilities of claims about one stretch. Their intervals are in positions of the stretch.
+// Labels are those of the base model, but the label of a kSegment claim is one of the chain with roles. For
+// one thread.
 class LocalClaims {
  public:
-  // `tables` are of the chain, `mirror` of the reversed one; both must outlive it. At position `anchor`,
-  // which has as much of the sequence around it as claims have, the probabilities are made to sum to 1: log Z
-  // and messages of a float engine lose digits along a sequence, which this takes out.
+  // `tables` belong to the chain, `mirror` to the reversed chain; both must outlive this object. At position
+  // `anchor`, which has as much of the sequence around it as claims have, the probabilities are made to sum
+  // to 1: log Z and messages of a float engine lose digits along a sequence, which this takes out.
   LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTables& tables, const ClaimTables& mirror);
   ClaimResult result(const Claim& claim);
 

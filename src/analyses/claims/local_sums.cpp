@@ -126,8 +126,8 @@ double LocalSums::starts_first(const Wanted& wanted) {
 
 // --- parts of them ---
 
-// One segment crosses the end of the interval, of any label that has starts. The largest first, so that those
-// that add nothing are told early.
+// The sum where one segment, of any label that has starts, crosses the end of the interval. Labels with the
+// largest bounds come first, so that those that add nothing are recognised early.
 double LocalSums::crossings(const std::vector<const ScaledNumbers*>& starts) {
   struct LabelStarts {
     int label;
@@ -144,8 +144,9 @@ double LocalSums::crossings(const std::vector<const ScaledNumbers*>& starts) {
   return rows_.level + sum;
 }
 
-// A segment of a wanted label starts inside the interval: summed over the first of them, before which there
-// are only starts that `before` allows. Afterwards `starts`, which begins as starts_before(), has these.
+// The sum where a segment of a wanted label starts inside the interval, term by term for the first such
+// start, before which there are only starts that `before` allows. Afterwards `starts`, which begins as
+// starts_before(), has these.
 double LocalSums::first_start(const Restriction& before, const Wanted& wanted,
                               std::vector<ScaledNumbers>& starts) {
   double sum = kNegativeInfinity;
@@ -156,7 +157,7 @@ double LocalSums::first_start(const Restriction& before, const Wanted& wanted,
   return rows_.level + sum;
 }
 
-// gamma_s - S_s of the starts before the interval; -inf from there on. Made once per label.
+// The numbers gamma_s - S_s of the starts before the interval; -inf from there on. Made once per label.
 const ScaledNumbers& LocalSums::starts_before(int c) {
   std::optional<ScaledNumbers>& known = before_[wide(c)];
   if (known) return *known;
@@ -174,15 +175,15 @@ std::vector<ScaledNumbers> LocalSums::starts_before(const Restriction& restricti
   return starts;
 }
 
-// With the start at the first position of the interval.
+// starts_before() and the start at the first position of the interval.
 ScaledNumbers LocalSums::starts_until_begin(int c) {
   ScaledNumbers starts = starts_before(c);
   starts.set(begin_ - origin_, start_row(c, begin_) - stretch_.content(c, begin_));
   return starts;
 }
 
-// Goes through the interval and adds the starts that `restriction` allows. `first` is told of what the start
-// of any label at every position would be.
+// Goes through the interval and adds the starts that `restriction` allows to `starts`. `first`, if not null,
+// is called for every position and label with the message that a start there would have.
 void LocalSums::extend(const Restriction& restriction, const FirstStart* first,
                        std::vector<ScaledNumbers>& starts) {
   const int labels = model_.num_labels;
@@ -202,13 +203,13 @@ void LocalSums::extend(const Restriction& restriction, const FirstStart* first,
   }
 }
 
-// At boundary `begin`.
+// The message of the tail at boundary `begin`.
 double LocalSums::left_tail(int c) const {
   return rows_.left_tails.empty() || begin_ == 0 ? kNegativeInfinity
                                                  : stretch_.row(rows_.left_tails, c, begin_ - 1);
 }
 
-// alpha_t of the restricted sums; t > begin. Carries the tail along.
+// The message alpha_t of the restricted sums; t > begin. Carries the tail along.
 double LocalSums::ended(int c, std::int64_t t, ScaledNumbers& starts, double& tail) const {
   double sum = ended_within_reach(c, t, starts);
   if (durations(c).has_tail()) {
@@ -225,7 +226,7 @@ double LocalSums::ended_within_reach(int c, std::int64_t t, ScaledNumbers& start
   return weights.sum_into(t - origin_, first - origin_, starts) + stretch_.content(c, t);
 }
 
-// From boundary t - 1 to t.
+// Carries the tail from boundary t - 1 to t.
 void LocalSums::carry_tail(int c, std::int64_t t, const ScaledNumbers& starts, double& tail) const {
   const DurationWeights& weights = durations(c);
   tail += stretch_.row(rows_.emissions, c, t - 1);
@@ -235,7 +236,7 @@ void LocalSums::carry_tail(int c, std::int64_t t, const ScaledNumbers& starts, d
   tail += weights.log_tail();
 }
 
-// gamma_t of alpha_t.
+// The message gamma_t, from alpha_t.
 double LocalSums::started(int c, std::int64_t t, const std::vector<double>& alpha) const {
   double sum = kNegativeInfinity;
   for (int from = 0; from < model_.num_labels; ++from) {
@@ -245,7 +246,7 @@ double LocalSums::started(int c, std::int64_t t, const std::vector<double>& alph
   return rows_.start_scores.empty() ? sum : sum + stretch_.row(rows_.start_scores, c, t);
 }
 
-// X_e + S_e of the boundaries e > begin within reach. Made once per label.
+// The numbers X_e + S_e of the boundaries e > begin within reach. Made once per label.
 const ScaledNumbers& LocalSums::ends(int c) {
   std::optional<ScaledNumbers>& known = ends_[wide(c)];
   if (known) return *known;
@@ -276,7 +277,7 @@ const ScaledNumbers& LocalSums::tail_ends(int c) {
   return known.emplace(std::move(logs));
 }
 
-// A bound of crossing(), quickly.
+// An upper bound of crossing() that is quick to compute.
 double LocalSums::most_crossing(int c, const ScaledNumbers& starts) {
   const DurationWeights& weights = durations(c);
   const double counts = std::log(static_cast<double>(limit_ - origin_ + 1));
@@ -286,7 +287,7 @@ double LocalSums::most_crossing(int c, const ScaledNumbers& starts) {
   return left + most_ends(c);
 }
 
-// A bound of the sum of all ends, and of all in the tail.
+// An upper bound of the sum of all ends, those in the tail included.
 double LocalSums::most_ends(int c) {
   const DurationWeights& weights = durations(c);
   const double sum = ends(c).largest() + std::log(static_cast<double>(limit_ - origin_ + 1));
@@ -295,8 +296,8 @@ double LocalSums::most_ends(int c) {
                           stretch_.content(c, end_));
 }
 
-// One segment of c that starts before `end` of the interval and ends there or later. Less than `floor` may be
-// -inf.
+// The sum where one segment of c starts before `end` of the interval and ends there or later. Sums below
+// `floor` may be given as -inf.
 double LocalSums::crossing(int c, const ScaledNumbers& starts, double floor) {
   const DurationWeights& weights = durations(c);
   const std::int64_t longest = weights.max_duration(), last = end_ - 1;
@@ -308,12 +309,12 @@ double LocalSums::crossing(int c, const ScaledNumbers& starts, double floor) {
   if (!weights.has_tail()) return sum;
   const ScaledNumbers& beyond = tail_ends(c);
   const double enters = weights.last_score() + weights.log_tail();
-  // Those that are in the tail behind the interval: their first boundary there is s + K + 1.
+  // Segments that come into the tail behind the interval: their first boundary there is s + K + 1.
   const std::int64_t near = std::max({origin_, end_ - longest, clear});
   sum = log_add(
       sum, enters + log_dot(starts, near - origin_, beyond, near + longest + 1 - origin_,
                             std::min(last, std::min(stop, limit_) - longest - 1) - near + 1, floor - enters));
-  // Those that are in it before its end.
+  // Segments that are in the tail before the end of the interval.
   for (std::int64_t s = std::max({origin_, begin_ - longest, clear}); s < end_ - longest; ++s)
     sum = log_add(sum, starts.log(s - origin_) + weights.last_score() +
                            static_cast<double>(end_ - s - longest) * weights.log_tail() +
@@ -324,8 +325,8 @@ double LocalSums::crossing(int c, const ScaledNumbers& starts, double floor) {
                           beyond.log(end_ - origin_));
 }
 
-// Everything right of a start of c at t inside the interval: its duration, content and what follows. Less
-// than `floor` may be -inf.
+// The sum over everything right of a start of c at t inside the interval: its duration, content and what
+// follows. Sums below `floor` may be given as -inf.
 double LocalSums::rest_of(int c, std::int64_t t, double floor) {
   const DurationWeights& weights = durations(c);
   if (std::max(weights.largest_score(), weights.last_score()) + most_ends(c) - stretch_.content(c, t) < floor)

@@ -1,6 +1,6 @@
-// Sums over the segmentations that agree with a statement about an interval of a stretch: natural logarithms
-// of probabilities, each a sum of positive terms (docs/algorithm.md, section 12). -inf: no segmentation
-// agrees.
+// Sums over the segmentations that agree with a statement about an interval of a stretch. They are natural
+// logarithms of probabilities, and have only positive terms (docs/algorithm.md, section 12). -inf: no
+// segmentation agrees.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ inline constexpr int kNoLabel = -1;
 struct Restriction {
   enum class Starts { kNone, kAll, kAllBut };
   Starts starts = Starts::kAll;
-  int label = kNoLabel;   // of kAllBut
+  int label = kNoLabel;   // with kAllBut: the label that may not start
   int only = kNoLabel;    // the label of all segments that meet the interval
-  int except = kNoLabel;  // the label of none of them
+  int except = kNoLabel;  // the label of no segment that meets the interval
 
   static Restriction none(int except = kNoLabel) { return {Starts::kNone, kNoLabel, kNoLabel, except}; }
   static Restriction all_but(int label) { return {Starts::kAllBut, label, kNoLabel, kNoLabel}; }
@@ -62,8 +62,8 @@ class LocalSums {
   // the label.
   double leaves(int label);
 
-  // Of a label of the chain: exactly the segment [begin, end); and one that starts with the interval and ends
-  // anywhere else.
+  // Exactly the segment [begin, end) of a label of the chain; and one of the label that starts with the
+  // interval and ends anywhere else.
   double segment(int c) const;
   double other_end(int c);
 

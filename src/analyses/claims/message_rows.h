@@ -12,12 +12,12 @@
 
 namespace semicrf {
 
-// Ranges sorted, and those that touch made one.
+// The ranges sorted, with those that touch merged.
 std::vector<PositionRange> merged(std::vector<PositionRange> ranges);
 
 class MessageRows {
  public:
-  // Of the positions of `wanted`, which are sorted and do not touch; `width` numbers each.
+  // Rows of `width` numbers for the positions of `wanted`, which are sorted and do not touch.
   MessageRows(std::vector<PositionRange> wanted, std::size_t width);
 
   // Calls fill(begin, end, rows) for stretches [begin, end) of wanted positions in `range`; it writes (end -
@@ -46,11 +46,11 @@ class MessageRows {
   static constexpr std::int64_t kBlock = 256;  // rows
 
   std::vector<PositionRange> wanted_;
-  std::vector<std::int64_t> first_rows_;  // of the wanted ranges
+  std::vector<std::int64_t> first_rows_;  // first row of each wanted range
   std::size_t width_;
   std::size_t next_ = 0;
   std::vector<double> open_;  // a block that is not full yet
-  std::int64_t rows_ = 0;     // in it
+  std::int64_t rows_ = 0;     // rows in open_
   TempSpool blocks_;
 };
 

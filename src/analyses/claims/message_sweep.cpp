@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-// Rows [begin, end) of one label.
+// Writes the scores of one label into rows [begin, end).
 void keep_scores(const CentredScores& centred, const RowShape& shape, int label, std::int64_t begin,
                  std::int64_t end, double* rows) {
   const auto c = static_cast<std::size_t>(label);

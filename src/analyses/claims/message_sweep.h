@@ -12,9 +12,9 @@
 
 namespace semicrf {
 
-// What a sweep keeps of a position: the level and the C messages of starts; as far as they are wanted, the
-// level and the C messages of tails at the boundary right of the position, where the model has tails, then C
-// emissions, and C start and C end scores.
+// The row that a sweep keeps of a position: the level and the C messages of starts; as far as they are
+// wanted, the level and the C messages of tails at the boundary right of the position, where the model has
+// tails, then C emissions, and C start and C end scores.
 struct RowShape {
   struct Parts {
     bool tails = false, scores = false, boundary = false;
@@ -22,7 +22,8 @@ struct RowShape {
   RowShape(const ChainModel& model, const Parts& parts);
 
   std::size_t labels;
-  std::size_t starts, tails, emissions, boundary, width;  // where each begins
+  std::size_t starts, tails, emissions, boundary, width;  // columns where the parts of a row begin, and its
+                                                          // width
   bool has_tail, has_scores, has_boundary;
 };
 

@@ -8,7 +8,7 @@
 namespace semicrf {
 namespace {
 
-// Rows in the opposite order, into `memory`.
+// Copies the rows in the opposite order into `memory`.
 template <class Real>
 const Real* reversed_rows(const Real* rows, std::size_t count, std::size_t labels,
                           std::vector<Real>& memory) {
