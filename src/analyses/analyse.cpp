@@ -16,7 +16,7 @@ PieceResult run_all(const PieceContext& context, const PiecePlan& plan, const Bl
   return result;
 }
 
-// Labels of the chain in place of those of its base.
+// Replaces the forbidden labels, which are those of the base model, by all their roles in the chain.
 void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constraints) {
   for (Constraint& one : constraints) {
     std::vector<int> all;
@@ -31,7 +31,7 @@ bool needs_constraint_check(const AnalysisList& analyses) {
          std::ranges::any_of(analyses, [](const auto& one) { return one->needs_constraint_check(); });
 }
 
-// `context`: without constraints.
+// `context` has the scores without constraints.
 PieceResult run_constrained(const PieceContext& context, const PiecePlan& plan, Constraints constraints,
                             const BlockSink& sink) {
   const AnalysisList& analyses = context.analyses;

@@ -9,7 +9,7 @@
 namespace semicrf {
 
 // Stops behind an analysis that finds no segmentation with a finite score. InputError where segmentations are
-// possible, but none that meets the constraints. `plan`: by plan_piece().
+// possible, but none that meets the constraints. `plan`: made by plan_piece().
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const PieceChain& chain,
                           const AnalysisList& analyses, const PiecePlan& plan, const PieceIdentity& identity,
                           const BlockSink& sink, const ProgressCallback& progress);

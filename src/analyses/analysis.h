@@ -1,9 +1,9 @@
 // An analysis is one thing that is computed of a piece: a path, posteriors, samples, probabilities of claims.
 //
 // Each is a class with this interface, in a folder of its own. A command makes an AnalysisList of those that
-// it wants; who plans memory, cuts windows, counts progress, chooses a device, collects statistics or writes
-// a plan asks the list, and knows none of them by name. A new analysis is a class and the line of the command
-// that adds it.
+// it wants; the code that plans memory, cuts windows, counts progress, chooses a device, collects statistics
+// or writes a plan asks the list, and has no analysis by name. A new analysis is a class and the line of the
+// command that adds it.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +28,17 @@ struct ConstraintFindings;
 class AnalysisList;
 class SequenceReport;
 
-// Where a piece is: for the random numbers of its samples, and for the claims about it.
+// The place of a piece, on which the random numbers of its samples and the claims about it depend.
 struct PieceIdentity {
-  std::string sequence;  // its name
+  std::string sequence;  // name of the sequence
   BinLocation location;
   std::int64_t bins = 0;
 };
 
 // The labels of the chain that engine and source have.
 struct PieceChain {
-  // Of a piece that was cut: engine and source are those of this chain; results have the labels of its base.
-  // Null: it was not.
+  // The roles of the labels of a piece that was cut: engine and source have their chain, results the labels
+  // of its base. Null: engine and source have the labels of the model.
   const EdgeRoles* roles = nullptr;
   // The windows at the edges of a piece that was cut; engine and source are those of the model. Null: the
   // edges have no windows of their own.
@@ -49,18 +49,18 @@ struct PieceChain {
 struct PieceContext {
   Engine& engine;
   ScoreSource& source;
-  // The scores without constraints, where there are any; else null. Penalties that make constraints hold are
-  // too large beside scores to be multiplied with posteriors.
+  // The scores without constraints, where there are any; else null. The penalties that make constraints hold
+  // are too large to be multiplied with posteriors like scores.
   ScoreSource* unconstrained;
   PieceChain chain;
   const AnalysisList& analyses;
   const PieceIdentity& identity;
-  int threads;  // of the host, besides those of the engine
+  int threads;  // threads of the host, in addition to those of the engine
   const ProgressCallback& progress;
 
   // The model that results are about.
   const ChainModel& model() const { return chain.roles != nullptr ? chain.roles->base() : engine.model(); }
-  // Segments with the labels of that model.
+  // The segments with the labels of that model.
   SegmentList without_roles(SegmentList segments) const;
 };
 
@@ -71,8 +71,8 @@ using BlockSink = std::function<void(const PieceResult& so_far, const PosteriorB
 struct PiecesContext {
   Engine& engine;
   std::span<const ScoreWindow> pieces;
-  int threads;                       // of the host
-  const IndexedPosteriorSink& sink;  // from several threads
+  int threads;                       // threads of the host
+  const IndexedPosteriorSink& sink;  // called from several threads
 };
 
 // A piece and what was found of it, for the statistics.
@@ -90,14 +90,14 @@ class Analysis {
   // --- its cost
   // Its name in a plan (`--dry-run`).
   virtual std::string title() const = 0;
-  // How often its progress counts every position.
+  // The number of times that its progress counts every position.
   virtual int passes() const = 0;
-  // What it takes, in passes of forward messages over the piece.
+  // Its cost in passes of forward messages over the piece.
   virtual int sweeps() const { return passes(); }
   // The memory of its pass over scores as `source` has them.
   virtual WindowNeeds needs(const Engine& engine, const ScoreSource& source,
                             const PieceChain& chain) const = 0;
-  // Bytes that a run keeps for it beside windows, until the end.
+  // Bytes that a run keeps for it until the end, windows not included.
   virtual std::size_t kept_bytes() const { return 0; }
   // Bytes of workspaces that threads keep from its pass, for so many positions at once.
   virtual std::size_t workspace_bytes(const Engine&, std::int64_t) const { return 0; }
@@ -110,7 +110,7 @@ class Analysis {
   // Whether it sets the path of a piece, or gives blocks of posteriors to the outputs.
   virtual bool finds_path() const { return false; }
   virtual bool gives_posteriors() const { return false; }
-  // Whether it has anything to say of a piece. Called from several threads.
+  // Whether it computes anything of this piece. Called from several threads.
   virtual bool is_about(const PieceIdentity&) const { return true; }
 
   // --- computing
@@ -119,24 +119,25 @@ class Analysis {
   virtual void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
                    const BlockSink& sink) const = 0;
   virtual void run_together(const PiecesContext& context, std::span<PieceResult> results) const;
-  // Before the first block of posteriors, and with every block, where an analysis of the list gives them; of
-  // those whose run() comes later.
+  // Called before the first block of posteriors, and with every block, where an analysis of the list gives
+  // posteriors: for an analysis that collects from them what its own run(), later, works with.
   virtual void begin_posteriors(const PieceContext&, PieceResult&) const {}
   virtual void add_posteriors(const PosteriorBlock&, PieceResult&) const {}
 
   // --- under constraints
-  // Whether it must be known that the constraints can be met, though it may find nothing impossible itself.
+  // Whether it must be checked first that the constraints can be met, because this analysis may not find out
+  // by itself.
   virtual bool needs_constraint_check() const { return false; }
-  // How much worse than the others segmentations must be that lack a required boundary. Natural logarithm.
+  // The least penalty, as a natural logarithm, of segmentations that lack a required boundary.
   virtual double least_penalty() const { return 0; }
-  // After run(): takes back what is left of segmentations that lack a required boundary. `context.source`:
-  // without constraints.
+  // Called after run(): removes from the result what comes from segmentations that lack a required boundary.
+  // `context.source` has the scores without constraints.
   virtual void settle(const PieceContext& /*context*/, const WindowPlan& /*plan*/,
                       std::span<const Constraint> /*constraints*/, const ConstraintFindings& /*found*/,
                       PieceResult& /*result*/) const {}
 
   // --- statistics
-  // A feasible piece, and one that is not.
+  // Adds to the statistics a feasible piece, and one that is not feasible.
   virtual void record(const PieceRecord& piece, SequenceReport& report) const = 0;
   virtual void record_infeasible(SequenceReport&) const {}
 };

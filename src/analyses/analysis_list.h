@@ -17,7 +17,7 @@ namespace semicrf {
 
 class AnalysisList {
  public:
-  // One that needs a path or the posteriors of another stands behind it.
+  // An analysis that needs the path or the posteriors of another one is added behind it.
   template <class One, class... Arguments>
   void add(Arguments&&... arguments) {
     list_.push_back(std::make_shared<const One>(std::forward<Arguments>(arguments)...));
@@ -28,11 +28,12 @@ class AnalysisList {
   std::size_t size() const { return list_.size(); }
   const Analysis& operator[](std::size_t i) const { return *list_[i]; }
 
-  std::optional<EngineOptions> engine;          // of the run, for engines that an analysis makes besides
-  std::shared_ptr<ConstraintFile> constraints;  // or null
-  bool constraint_probability = false;          // with constraints
+  std::optional<EngineOptions> engine;          // engine options of the run, for the engines that an analysis
+                                                // makes itself
+  std::shared_ptr<ConstraintFile> constraints;  // constraints of the run, or null
+  bool constraint_probability = false;          // whether P(constraints) is wanted
 
-  // The passes that constraints need besides: log Z with them and without.
+  // Passes for the constraints themselves: log Z with them and without.
   int constraint_passes() const { return constraints ? 2 : 0; }
   int passes() const { return sum(&Analysis::passes) + constraint_passes(); }
   int sweeps() const { return sum(&Analysis::sweeps) + constraint_passes(); }

@@ -18,7 +18,7 @@ void for_each_pass_over(const Engine& engine, const ScoreSource& source, const P
   if (analyses.constraints) visit(number, log_needs(engine, source));
 }
 
-// The same of a piece.
+// for_each_pass_over() for a piece: over scores under the constraints, where there are any.
 template <class Visit>
 void for_each_pass(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
                    const AnalysisList& analyses, Visit visit) {

@@ -11,18 +11,19 @@
 namespace semicrf {
 
 struct PiecePlan {
-  // Of each analysis in the order of the list, and last, where there are any, of constraints.
+  // The windows of each analysis in the order of the list; last, where there are constraints, those of their
+  // passes.
   std::vector<WindowPlan> windows;
-  int threads = 1;  // besides those of the engine
+  int threads = 1;  // threads of the host, in addition to those of the engine
 
-  bool whole() const;  // one window
+  bool whole() const;  // whether every pass has one window
 };
 
 // Bytes of windows that are long enough not to waste work (comfortable), and for all threads (ample).
 WindowWish window_wish(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
                        const AnalysisList& analyses);
 
-// Bytes of the piece in one window, or in one between those of their own at its edges.
+// Bytes of the piece in one window or, where its edges have windows of their own, in one between them.
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
                         const AnalysisList& analyses);
 
