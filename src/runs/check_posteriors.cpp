@@ -68,7 +68,7 @@ void check_posteriors(const PosteriorBlock& block, const BinLocation& location, 
     const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
     const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();
     const std::int64_t t = block.range.begin + (bad - values.begin()) / width;
-    constexpr double kLargest = 1e12;  // with four digits after the point in double precision
+    constexpr double kLargest = 1e12;  // a double of this size has four digits after the point
     const double largest = largest_score(model, *open());
     if (largest >= kLargest)
       throw InputError({"", location.place(t, t + 1),

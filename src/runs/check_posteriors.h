@@ -14,9 +14,9 @@ namespace semicrf {
 // Opens the scores of a piece once more.
 using OpenSource = std::function<std::unique_ptr<ScoreSource>()>;
 
-// Names sequence and bases of the first posterior that is no number, if there is one; no output may hold it.
-// InputError where a score of the piece or of its model is 1e12 or more in magnitude, beside which the others
-// have no digits; else std::logic_error, as no user can mend it.
+// Throws where a posterior is no number, which no output may hold, and names sequence and bases of the first
+// one. InputError where a score of the piece or of its model is 1e12 or more in magnitude, beside which the
+// others have no digits; else std::logic_error, as no user can mend it.
 void check_posteriors(const PosteriorBlock& block, const BinLocation& location, const ChainModel& model,
                       const OpenSource& open);
 

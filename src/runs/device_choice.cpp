@@ -9,27 +9,29 @@
 namespace semicrf {
 namespace {
 
-// Sources: docs/performance.md, one thread of an AMD EPYC with AVX-512 and one H200. On other machines a cpu
-// takes up to several times as long; what counts is from which size on seconds of work outweigh the start of
-// a device. A GPU that is taken too late costs tenths of a second.
+// The constants are measurements of docs/lab-notes.md, with one thread of an AMD EPYC with AVX-512 and one
+// H200; "Figures: which engine `-x auto` took" there has what was chosen by them. On other machines a cpu
+// takes up to several times as long. The constants only decide from which size on the work outweighs the
+// start of a device; a GPU that is taken too late costs tenths of a second.
 
-// Candidates (durations and sources of a label) per second of one thread, and seconds per position and label
-// besides: 1M x (100, 24) takes 0.20 s per sweep, 1M x (1, 10) 0.03 to 0.07 s.
+// Candidates (durations and sources of a label) per second of one thread, and further seconds per position
+// and label: for 1M positions a sweep takes 0.20 s with (K, C) = (100, 24), and 0.03 to 0.07 s with (1, 10).
 constexpr double kCpuCandidates = 25e9;
 constexpr double kCpuLabel = 3.5e-9;
 
-// The driver, a context and the kernels (0.2 to 0.3 s were measured).
+// Seconds to load the driver, a context and the kernels (0.2 to 0.3 s were measured).
 constexpr double kGpuStart = 0.25;
-// Per candidate; 32 more per label stand for what does not depend on K. The table "All shapes" has 0.10 to
-// 0.58e-12 s.
+// Seconds per candidate (0.10 to 0.58e-12 s were measured); 32 more candidates per label stand for the work
+// that does not depend on K.
 constexpr double kGpuCandidate = 0.5e-12;
 constexpr double kGpuOtherCandidates = 32;
-// One block of 16 positions after the other within a run and its warm-up of 6 to 8 K (8 to 11e-6 s per
-// block).
+// Seconds per block of 16 positions, where blocks are computed one after the other: within a run and its
+// warm-up of 6 to 8 K positions (8 to 11e-6 s were measured).
 constexpr double kGpuBlock = 10e-6;
-// The same where sums over durations are refused, as in models with a period.
+// Seconds per block where sums over durations are refused, as in models with a period.
 constexpr double kGpuSlowBlock = 60e-6;
-// Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
+// Bytes per second through pinned buffers during the sweeps: 48e9 were measured, and buses of the generation
+// before have half of that.
 constexpr double kUploadBytes = 25e9;
 
 std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
@@ -85,7 +87,7 @@ DeviceChoice choose_device(const EngineOptions& options, const WorkSize& work,
                            const std::function<std::string()>& gpu_obstacle) {
   using Backend = EngineOptions::Backend;
   if (options.backend != Backend::kAuto) return {options.backend, ""};
-  // Instruction sets are the cpu's.
+  // An instruction set was chosen, which only the cpu engine has.
   if (!options.instruction_set.empty()) return {Backend::kCpu, ""};
   const double cpu = expected_cpu_seconds(work, options.threads);
   const double gpu = expected_gpu_seconds(work);

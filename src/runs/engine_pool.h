@@ -25,11 +25,11 @@ bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices);
 // asked for, and live as long as this object.
 class EnginePool {
  public:
-  // Who computes: a device, or a thread with an engine of its own. Engines of one worker are for one caller
-  // at a time.
+  // A worker computes: a device, or a thread with an engine of its own. Engines of one worker are for one
+  // caller at a time.
   struct Worker {
-    std::size_t index = 0;  // of the device, or of the thread
-    bool single = false;    // a thread; index < threads()
+    std::size_t index = 0;  // index of the device, or of the thread
+    bool single = false;    // whether the worker is a thread; then index < threads()
   };
 
   EnginePool(const EngineOptions& options, const ChainModel& model);
@@ -38,7 +38,7 @@ class EnginePool {
   Engine& first() const { return *engines_.front(); }
   // The worker that has this engine of a device.
   Worker worker_of(const Engine& device) const;
-  // Null: the edges are no cuts.
+  // The roles of labels for pieces with these cut edges; null: no edge is a cut.
   const EdgeRoles* roles(CutEdges cut) const;
   // The worker's engine for pieces whose edges are cut like this.
   Engine& engine(const Worker& worker, CutEdges cut) const;
@@ -51,18 +51,18 @@ class EnginePool {
   using Engines = std::vector<std::unique_ptr<Engine>>;
   struct ForEdges {
     std::unique_ptr<EdgeRoles> roles;
-    Engines engines, singles;  // of the devices and of the threads
-    Engines host;              // beside the engines of devices that compute in their own memory
+    Engines engines, singles;  // engines of the devices and of the threads
+    Engines host;              // host engines for devices that compute in their own memory
   };
   ForEdges& for_edges(CutEdges cut) const;
   EngineOptions options_of(const Worker& worker) const;
 
   EngineOptions options_;
   ChainModel model_;
-  Engines engines_;  // of the devices
+  Engines engines_;  // engines of the devices
   mutable Engines singles_;
-  mutable std::mutex mutex_;             // of all that is made when it is asked for
-  mutable std::array<ForEdges, 4> cut_;  // by left + 2 right; the first one is not used
+  mutable std::mutex mutex_;             // guards all that is made when it is asked for
+  mutable std::array<ForEdges, 4> cut_;  // indexed by left + 2 right; the first one is not used
 };
 
 }  // namespace semicrf

@@ -10,7 +10,7 @@ namespace semicrf {
 namespace {
 
 constexpr std::int64_t kShortChunks = 4;     // a piece of fewer chunks does not keep several threads busy
-constexpr std::size_t kBatchPerThread = 64;  // pieces of a batch
+constexpr std::size_t kBatchPerThread = 64;  // most pieces of a batch, per thread
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   while (!stopped_ && !job.batch.full) {
     Job other;
     try {
-      // Nothing is brought to a device that constraints will change.
+      // Scores that constraints will change are not brought to a device ahead.
       other.piece = pieces_.next(options_.analyses.constraints ? nullptr : &engine);
       if (other.piece && add_to_batch(engine, *other.piece, job.batch)) continue;
     } catch (...) {
@@ -42,17 +42,19 @@ bool JobQueue::calls_together(const Engine& engine) const {
   return engine.batches().batch_positions() > 0 && options_.analyses.computes_together();
 }
 
-// False: the piece is a job of its own.
+// Adds the piece to the batch. False: the piece is a job of its own.
 bool JobQueue::add_to_batch(Engine& engine, Piece& piece, Batch& batch) {
   if (piece.bins.size() / kShortChunks >= engine.grid(piece.bins.size()).chunk) return false;
   if (calls_together(engine)) return !piece.cut.any() && add_to_call(engine, piece, batch);
   return engines_.devices() == 1 && engines_.threads() > 1 && add_to_threads(piece, batch);
 }
 
-// Not what an engine is bringing up already, nor what takes several windows.
+// Adds the piece to the batch of one call. False where an engine is bringing its scores to a device already,
+// and where it takes several windows.
 bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   if (piece.scores->prefetch || piece.bins.size() >= engine.batches().batch_positions()) return false;
-  // Half of the memory: a batch is full once it takes that, and its last piece takes no more by itself.
+  // Half of the memory: a batch is full once it takes as much, and its last piece alone takes no more than
+  // that.
   const std::size_t budget = options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
   const std::size_t kept = piece.scores->cached_bytes;
@@ -68,7 +70,7 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   return true;
 }
 
-// A piece that no analysis is about is not read, by one thread or by several.
+// Whether an analysis is about the piece; else it is not read, whether by one thread or by several.
 bool JobQueue::is_wanted(const Piece& piece) const {
   return options_.analyses.is_about(
       {pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()});
@@ -91,7 +93,8 @@ bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   return true;
 }
 
-// `to_project`: features in place of the scores that heads make of them.
+// Reads the piece and moves it into the batch. `to_project`: reads features in place of the scores that heads
+// make of them.
 void JobQueue::read_into(Batch& batch, Piece& piece, ScoreSource& source, bool to_project, PiecePlan plan) {
   auto item = std::make_unique<ShortPiece>();
   const std::int64_t length = source.length();

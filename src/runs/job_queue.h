@@ -28,24 +28,24 @@ struct ShortPiece {
   Piece piece;
   ScoreBuffers buffers;
   ScoreWindow scores;
-  PiecePlan plan;  // for an engine of one thread
+  PiecePlan plan;  // windows for an engine of one thread
 };
 
 // Short pieces that are computed at the same time: by one call of an engine that is faster so, or with one
 // thread each.
 struct Batch {
   std::vector<std::unique_ptr<ShortPiece>> pieces;
-  std::size_t bytes = 0;  // that they take, in one call without what the engine takes
+  std::size_t bytes = 0;  // bytes that the pieces take; in one call without those of the engine
   std::int64_t positions = 0;
   bool full = false;
 };
 
-// One of the three; or none of them: there is no more to do.
+// A job: a piece, a batch or an error. Where it is none of them, there is no more to do.
 struct Job {
-  std::int64_t number = 0;  // in the order of the outputs
+  std::int64_t number = 0;  // place of the job in the order of the outputs
   std::optional<Piece> piece;
   Batch batch;
-  std::exception_ptr error;  // of reading the next piece
+  std::exception_ptr error;  // error of reading the next piece
 
   bool empty() const { return !piece && batch.pieces.empty() && !error; }
 };
@@ -61,7 +61,7 @@ class JobQueue {
   // The next job, for `engine`. A batch ends where a piece does not belong to it: that is left in `ahead`,
   // and is the next job of the same caller.
   Job next(Engine& engine, std::optional<Job>& ahead);
-  // No new jobs. The caller holds `inputs`.
+  // Gives out no more jobs. The caller holds `inputs`.
   void stop() { stopped_ = true; }
 
   // Whether batches go to the engine in one call.

@@ -11,7 +11,7 @@
 namespace semicrf {
 namespace {
 
-// Of the values that all tracks together should have, those that bins lack.
+// The share of the values of all tracks together that bins lack.
 std::optional<double> missing_share(const RunTotals& totals, std::size_t num_tracks) {
   if (totals.bins_of_track == 0 || num_tracks == 0) return std::nullopt;
   return static_cast<double>(totals.lacking_values) /
@@ -38,7 +38,7 @@ class MultiqcSink : public OutputSink {
 
 OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>& labels,
                            std::size_t num_tracks, RunReport& report) {
-  // Of all kinds at once, by the first sink that is finished.
+  // The documents of all kinds, which the first sink that is finished makes at once.
   const auto documents = std::make_shared<std::vector<MultiqcDocument>>();
   const auto text = [=, &report](std::size_t number) {
     if (documents->empty()) {

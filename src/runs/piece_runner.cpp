@@ -26,7 +26,7 @@ constexpr std::size_t kPendingPerDevice = 4;  // jobs that wait for their turn
 class KeptBlock {
  public:
   explicit KeptBlock(const PosteriorBlock& block) : range_(block.range) { append(block); }
-  // The positions that follow.
+  // Appends the positions that follow.
   void append(const PosteriorBlock& block) {
     range_.end = block.range.end;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
@@ -46,7 +46,7 @@ class KeptBlock {
   std::array<std::vector<double>, kPosteriorArrays.size()> arrays_;
 };
 
-// Reads another source alone and on the clock.
+// Reads another source under a mutex, and measures the time.
 class TimedSource : public ScoreSource {
  public:
   // `mutex` is held during reads.
@@ -78,12 +78,12 @@ OpenSource opener_of(const Piece& piece) {
 
 }  // namespace
 
-// What remains of a piece when it is its turn.
+// A computed piece, kept until it is its turn to be written.
 struct PieceRunner::Finished {
   Piece piece;
   PieceResult result;
-  std::optional<KeptBlock> block;  // its posteriors, where they are to be written
-  bool begun = false;              // its posteriors are written
+  std::optional<KeptBlock> block;  // posteriors of the piece, where they are to be written
+  bool begun = false;              // whether its posteriors have been written already
 };
 
 PieceRunner::PieceRunner(const RunnerOptions& options, EnginePool& engines, PieceStream& pieces,
@@ -105,7 +105,7 @@ void PieceRunner::run() {
   turns_.finish();
 }
 
-// Errors, too, come in the order of the pieces.
+// Takes and computes jobs until there are no more. Errors, too, come in the order of the pieces.
 void PieceRunner::work(Engine& engine) {
   std::optional<Job> ahead;
   try {
@@ -161,7 +161,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
   finished.result =
       analyse_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, plan, identity_of(piece),
                     sink, [&](std::int64_t positions) { advance(positions); });
-  piece.scores->prefetch.reset();  // of this engine, so by this thread
+  piece.scores->prefetch.reset();  // the prefetch belongs to this engine, so this thread drops it
   // A path waits for its turn in its spool, so that the device can go on.
   std::vector<Finished> rest;
   rest.push_back(std::move(finished));
@@ -189,7 +189,7 @@ void PieceRunner::compute_batch(Engine& engine, Batch& batch, std::int64_t numbe
   hand_in(number, std::move(finished), engines_.devices() == 1);
 }
 
-// One piece per thread; a piece alone gets all threads.
+// Computes one piece per thread; a piece alone gets all threads.
 void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::vector<Finished>& finished) {
   parallel_for(engines_.threads(), batch.pieces.size(), [&](std::size_t i, int thread) {
     const ShortPiece& piece = *batch.pieces[i];

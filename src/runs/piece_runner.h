@@ -1,10 +1,10 @@
 // The loop over the pieces of a run: read, compute, write.
 //
-// Workers, one per device, take jobs from the queue, compute them and hand in the rest (outputs, statistics,
-// errors), which is done in the order of the pieces. A long piece is read and computed window by window with
-// all threads of the worker; short pieces are computed at the same time. Where there is a device, one more
-// thread does the rest of a piece while the device computes the next one. Nothing of that changes a byte of
-// the output.
+// Workers, one per device, take jobs from the queue, compute them and hand in the results (outputs,
+// statistics, errors), which are written in the order of the pieces. A long piece is read and computed window
+// by window with all threads of the worker; short pieces are computed at the same time. Where there is a
+// device, one more thread writes the results of a piece while the device computes the next one. Nothing of
+// that changes a byte of the output.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class PieceRunner {
   RunOutputs& outputs_;
   RunReport& report_;
   Progress* progress_;
-  std::mutex shared_;  // of inputs, report and progress
+  std::mutex shared_;  // guards inputs, report and progress
   JobQueue queue_;
   Turns turns_;
 };

@@ -1,4 +1,4 @@
-// Which engine and which scores a piece is computed with.
+// The engine and the scores that a piece is computed with.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace semicrf {
 
 struct PieceSetup {
   Engine* engine = nullptr;
-  std::unique_ptr<ScoreSource> source;  // for the engine
-  PieceChain chain;                     // of a piece that was cut
-  // Of a piece that was cut and is long enough: where its edges have windows of their own.
+  std::unique_ptr<ScoreSource> source;  // scores for the engine
+  PieceChain chain;                     // roles or edge windows of a piece that was cut
+  // The windows at the edges of a piece that was cut and is long enough for them, else null.
   std::unique_ptr<EdgeWindows> edges;
 };
 
-// For a piece of `bins` positions with these cut edges. `open`: its scores in the labels of the model; may be
-// called several times. Scores that are read from several sources are read by one thread at a time.
+// Sets up a piece of `bins` positions with these cut edges. `open` gives its scores in the labels of the
+// model; it may be called several times. Scores that are read from several sources are read by one thread at
+// a time.
 PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
                         const AnalysisList& analyses, CutEdges cut, std::int64_t bins,
                         const OpenSource& open);

@@ -31,9 +31,10 @@ class PieceStream {
   // The parts of the pieces of a sequence that are wanted.
   using Cut = std::function<std::vector<BinRange>(const Sequence&, std::vector<BinRange>)>;
 
-  // `cut`: empty: all of every piece.
+  // `cut` may be empty: all of every piece is wanted.
   PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report, Cut cut = {});
-  // `engine`: that will compute the piece; null: where it may not be asked to scan the sequence.
+  // The next piece; nothing after the last one. `engine`: the engine that will compute the piece; null where
+  // it may not be asked to scan the sequence.
   std::optional<Piece> next(Engine* engine);
   const std::string& sequence_title(std::size_t index) const { return inputs_.sequences()[index].title; }
 
@@ -45,14 +46,14 @@ class PieceStream {
   ReadOptions options_;
   RunReport& report_;
   Cut cut_;
-  std::size_t sequence_ = 0;  // the one that is open
+  std::size_t sequence_ = 0;  // the sequence that is open
   std::size_t opened_ = 0;    // sequences opened so far
   std::shared_ptr<SequenceScores> scores_;
   std::vector<BinRange> pieces_;
   std::size_t next_piece_ = 0;
 };
 
-// Where bins of `sequence` lie.
+// The location of the bins of `sequence`, from `first_bin` on.
 BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t first_bin);
 
 }  // namespace semicrf

@@ -25,17 +25,17 @@
 namespace semicrf {
 namespace {
 
-// What a run touches of the program beyond what preparing it does, its output buffers and spools.
+// Bytes of the program that only the run itself touches, of its output buffers and spools.
 constexpr std::size_t kRunMemory = std::size_t{3} << 20;
-// More of that where posteriors are the result, as measured.
+// Further bytes where posteriors are the result, as measured.
 constexpr std::size_t kPosteriorMemory = std::size_t{1} << 20;
-constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread that reads a bigWig file
-constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
-constexpr std::size_t kIndexBytesPerChromosome = 360;         // of HTSlib's, as measured
+constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // bytes of a thread that reads a bigWig file
+constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // bytes of a thread that prints posteriors
+constexpr std::size_t kIndexBytesPerChromosome = 360;         // HTSlib's index, as measured
 constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
 
-// Stack and heap of a thread; what it gives back to the heap grows with its part of the work. Measured with
-// eight threads on two processors.
+// Bytes of the stack and heap of a thread; what it gives back to the heap grows with its part of the work.
+// Measured with eight threads on two processors.
 std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
   constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
   return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
@@ -52,7 +52,7 @@ std::future<void> started(const EngineOptions& options) {
   return do_beside([options] { warm_up(options); });
 }
 
-// What is to be computed of the inputs, without the sweeps over it, and the lengths of its pieces.
+// The size of the work on the inputs, but for the number of sweeps, and the lengths of the pieces.
 WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::vector<std::int64_t>& lengths) {
   WorkSize work;
   for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
@@ -113,7 +113,7 @@ void PreparedRun::read_constraints() {
   analyses_.constraint_probability = !options_.stats_path.empty();
 }
 
-// How the bins fit to the tracks.
+// Logs how the bins fit to the tracks.
 void PreparedRun::tell_steps() {
   const TrackSteps& steps = inputs_.steps();
   if (const std::string text = semicrf::describe(steps); !text.empty())
@@ -180,7 +180,7 @@ void PreparedRun::settle_memory() {
     plan_pieces(1);
   } catch (const MemoryError&) {
     if (!options_.max_memory) {
-      // There is little memory, and the model needs more than a part of it.
+      // The machine has little memory, and the model needs more than a part of it.
       window_budget_ = wish.modest;
       plan_pieces(1);
       return count_positions();
@@ -218,7 +218,8 @@ bool PreparedRun::fits_windows(std::size_t budget) {
   }
 }
 
-// Of the whole program, mapped inputs included: what is in memory now, and what the run adds to it as a rule.
+// Forecast of the program's peak memory, mapped inputs included: what is in memory now, and what the run adds
+// to it as a rule.
 std::size_t PreparedRun::forecast_peak() const {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   std::size_t most = 0;
@@ -314,7 +315,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   std::vector<std::string> read = inputs_.paths();
   if (!options_.constraints.empty()) read.push_back(options_.constraints);
   check_outputs(files, read);
-  // Each is open until the end of the run; bigWig and bigBed files have a spool besides.
+  // Each output is open until the end of the run; bigWig and bigBed files have a spool as well.
   constexpr std::size_t kOthers = 64;
   const std::size_t wanted = 2 * files.size() + kOthers;
   const std::int64_t most = allow_open_files(static_cast<std::int64_t>(wanted));
@@ -393,7 +394,7 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
       .run();
   times_.end("pieces");
   report_.warn_of_results();
-  // A required boundary takes the exact path, and nobody can help it.
+  // A required boundary always takes the exact path, so that a warning would help nobody.
   if (!analyses_.constraints) report_.warn_of_exact_blocks();
   report_.tell_missing_values();
   if (analyses_.constraints)

@@ -33,9 +33,9 @@ class PreparedRun {
   OutputSpec output(const std::string& path) const;
   // The `#` lines of the outputs of `command`.
   std::string header(const std::string& command, HeaderOptions options) const;
-  // The plan of a command with what every run can write besides; settles the memory, of which outputs keep
-  // some. UsageError or WriteError when the outputs cannot be written or are inputs, MemoryError when a
-  // window cannot fit.
+  // The plan of a command with the outputs that every run can write in addition; settles the memory, of which
+  // outputs keep some. UsageError or WriteError when the outputs cannot be written or are inputs, MemoryError
+  // when a window cannot fit.
   OutputPlan complete(OutputPlan plan);
   std::string describe(const OutputPlan& plan) const;
   // `after` as in RunCommand.
@@ -54,43 +54,44 @@ class PreparedRun {
   std::size_t forecast_peak() const;
   void plan_pieces(std::size_t devices) const;
   bool fits_windows(std::size_t budget);
-  // What the plan of a sequence is made for: its longest piece, with the chain of the piece whose edges are
-  // cut most.
+  // The piece that the plan of a sequence is made for: the longest one, with the chain of the piece whose
+  // edges are cut most.
   struct LongestPiece {
     const Sequence& sequence;
     const std::vector<BinRange>& pieces;
     const ScoreSource& source;
     const Engine& engine;
     const PieceChain& chain;
-    std::size_t kept;  // bytes of rows
+    std::size_t kept;  // bytes of rows that are kept
   };
   template <class Visit>
   void for_each_sequence(Visit visit, bool shorter = false) const;
 
-  StageTimes times_{"run"};                               // begins before all that follows
-  std::int64_t program_bytes_ = resident_bytes().mapped;  // of the program's own file
+  StageTimes times_{"run"};                               // first member, so that it begins before the others
+  std::int64_t program_bytes_ = resident_bytes().mapped;  // mapped bytes of the program's own file
   RunOptions options_;
   AnalysisList analyses_;
-  std::future<void> device_start_;  // beside the opening of the inputs
+  std::future<void> device_start_;  // start of the device while the inputs are opened
   ParameterFile parameters_;
   InputSet inputs_;
   EnginePool engines_;
   std::size_t window_budget_ = 0;
   std::size_t kept_by_outputs_ = 0;  // bytes
-  std::int64_t positions_ = 0;       // in all pieces, missing bins included
+  std::int64_t positions_ = 0;       // positions in all pieces, missing bins included
   RunReport report_;
 };
 
-// One of the commands: what it computes and what it writes.
+// A command: what it computes and what it writes.
 struct RunCommand {
   const RunOptions& options;
   AnalysisList analyses;
   std::function<OutputPlan(const PreparedRun&)> outputs;
-  std::vector<Warning> warnings = {};                // of the options
-  std::function<std::vector<Warning>()> after = {};  // of the results, when all pieces are done; or empty
+  std::vector<Warning> warnings = {};                // warnings about the options
+  std::function<std::vector<Warning>()> after = {};  // gives warnings about the results when all pieces are
+                                                     // done; or empty
 };
 void execute(const RunCommand& command, Progress* progress);
-// For --dry-run.
+// The text that --dry-run prints.
 std::string describe(const RunCommand& command);
 
 }  // namespace semicrf

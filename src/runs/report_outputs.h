@@ -12,11 +12,11 @@
 
 namespace semicrf {
 
-// The statistics of the run, JSON. Of several outputs from a RunReport it must be the first, and behind all
-// others, so that it counts the time of these.
+// The statistics of the run, JSON. It must come behind all other outputs, whose time it counts, and before
+// further outputs from the RunReport.
 PlannedOutput stats_output(const std::string& path, RunReport& report, const std::string& version,
                            const std::string& device);
-// Documents for MultiQC, of a run that decodes.
+// The documents for MultiQC about a run that decodes.
 OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>& labels,
                            std::size_t num_tracks, RunReport& report);
 

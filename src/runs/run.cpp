@@ -27,7 +27,7 @@
 namespace semicrf {
 namespace {
 
-// What bigWig and bigBed files need to know besides.
+// Adds what bigWig and bigBed files need in addition: chromosomes and the bin size.
 template <class Output>
 Output located(Output output, const PreparedRun& run) {
   output.chromosomes = run.inputs().chromosomes();
@@ -41,7 +41,7 @@ bool has_scores(const DecodeOptions& options) {
   return options.best == 1 && options.score != ScoreColumn::kNone;
 }
 
-// What is computed for the outputs of `decode`.
+// The analyses that the outputs of `decode` need.
 struct DecodeWork {
   explicit DecodeWork(const DecodeOptions& options) {
     intervals = !options.boundaries_path.empty() || !options.review_path.empty() ||
@@ -50,7 +50,7 @@ struct DecodeWork {
     posteriors = intervals || exact_segments || !options.posterior_path.empty() ||
                  !options.hub.folder.empty() || has_scores(options);
   }
-  bool intervals = false;  // of boundaries
+  bool intervals = false;  // intervals of boundaries
   bool exact_segments = false;
   bool posteriors = false;
 };
@@ -86,7 +86,7 @@ AnalysisList decode_analyses(const DecodeOptions& options) {
   return analyses;
 }
 
-// The review is not sorted by position, so that it cannot have an index.
+// Says that the review gets no index: it is not sorted by position.
 void tell_of_index(const DecodeOptions& options) {
   if (options.run.write_index && is_compressed_name(options.review_path))
     log_note("--write-index: " + options.review_path +
@@ -125,7 +125,7 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
   tell_of_index(options);
 }
 
-// A file for each of the best segmentations.
+// Adds a file for each of the best segmentations.
 void add_ranks(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
                OutputPlan& plan) {
   for (int rank = 1; rank <= options.best; ++rank) {
@@ -140,7 +140,7 @@ void add_ranks(const DecodeOptions& options, const PreparedRun& run, const Heade
   }
 }
 
-// The best path.
+// The output of the best path.
 SegmentOutput path_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
   SegmentOutput output;
   output.header = header;
@@ -201,7 +201,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   return plan;
 }
 
-// What goes with a single path only.
+// Refuses, with --best, the options that go with a single path only.
 void check_best(const DecodeOptions& options) {
   if (options.best == 1) return;
   const std::string best = "--best " + std::to_string(options.best);
@@ -248,7 +248,7 @@ std::vector<Warning> decode_warnings(const DecodeOptions& options) {
        "the file; the option will go in a later release: use --table FILE.tsv"}};
 }
 
-// The files of all ranks are open at once, and a spool for each that is bigBed.
+// Raises the limit of open files: those of all ranks are open at once, with a spool for each that is bigBed.
 void allow_ranks(const DecodeOptions& options) {
   constexpr std::int64_t kOthers = 64;
   const std::int64_t each = is_bigbed_name(options.output) ? 2 : 1;
@@ -298,7 +298,7 @@ constexpr std::array kLabelOutputs = {
     LabelOutput{"--starts-out", &PosteriorOptions::starts_out, &PosteriorBlock::starts},
     LabelOutput{"--ends-out", &PosteriorOptions::ends_out, &PosteriorBlock::ends}};
 
-// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is; of PREFIX.bw, PREFIX.LABEL.bw.
+// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is; for PREFIX.bw it is PREFIX.LABEL.bw.
 std::string label_track_path(const PosteriorOptions& options, const std::string& prefix,
                              const std::string& label) {
   if (is_bigwig_name(prefix)) {
@@ -309,7 +309,7 @@ std::string label_track_path(const PosteriorOptions& options, const std::string&
          (is_compressed_name(options.output) ? ".bedgraph.gz" : ".bedgraph");
 }
 
-// Of the only sequence that is decoded. `option`: which wants it.
+// The shape of the array of the only sequence that is decoded. `option`: the option that wants the array.
 NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run,
                            const std::string& option) {
   NpyShape shape;

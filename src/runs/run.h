@@ -20,7 +20,7 @@ std::string plan_decode(const DecodeOptions& options);
 std::string plan_posterior(const PosteriorOptions& options);
 std::string plan_simulate(const SimulateOptions& options);
 
-// The file of draw or rank `number` (from 1) of several: out.3.bed for out.bed.
+// The file of sample or rank `number` (from 1) of several: out.3.bed for out.bed.
 std::string numbered_path(const std::string& path, int number);
 
 }  // namespace semicrf

@@ -1,4 +1,5 @@
-// What a run of decode or posterior is asked to do. Filled in apps/; nothing below reads the command line.
+// The options of the commands decode, posterior and simulate. They are filled in apps/; nothing below reads
+// the command line.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@ enum class InfeasiblePolicy { kError, kSkip };
 struct RunOptions {
   InputOptions input;
   EngineOptions engine;
-  std::optional<std::int64_t> max_memory;  // bytes, of everything; absent: a modest default for windows
+  std::optional<std::int64_t> max_memory;  // bytes for everything; absent: a modest default for windows
   InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
-  bool write_index = false;  // of outputs whose names end in .gz
+  bool write_index = false;  // writes an index of outputs whose names end in .gz
   int digits = 6;            // decimals of bedGraph values
-  std::string stats_path;    // or empty
-  MultiqcTarget multiqc;     // of a run that decodes, with its sample
+  std::string stats_path;    // file of the statistics, or empty
+  MultiqcTarget multiqc;     // documents for MultiQC about a run that decodes, with its sample
   std::string constraints;   // BED, the constraint in column 4; or empty
-  std::string version;       // of the program, for headers
+  std::string version;       // version of the program, for headers
 };
 
 // The score column of decoded segments: 1000 times the mean posterior of their label, or 0.
@@ -43,19 +44,19 @@ enum class PathRule {
 struct DecodeOptions {
   RunOptions run;
   PathRule rule = PathRule::kViterbi;
-  std::optional<double> gamma;  // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
+  std::optional<double> gamma;  // weight of boundaries under PathRule::kPosterior, >= 0; absent: 0
   // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty with a hub: none.
   std::string output = "-";
-  int best = 1;                          // segmentations, 1 to kMostBestPaths
-  std::string posterior_path;            // boundary posterior, bedGraph; empty: none
-  std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
-  std::string boundaries_path;           // and of each boundary, TSV; empty: none
-  std::optional<double> interval_level;  // of the intervals of boundaries; absent: kDefaultIntervalLevel, and
-                                         // none in the table of segments
-  std::string review_path;               // uncertain boundaries, BED; empty: none
-  std::optional<std::int64_t> review_top;  // so many of them, >= 1; absent: all
-  std::optional<ScoreColumn> score;        // absent: kPosterior, of several segmentations kNone
-  bool entropy = true;                     // in the statistics, where posteriors are computed
+  int best = 1;                            // segmentations, 1 to kMostBestPaths
+  std::string posterior_path;              // boundary posterior, bedGraph; empty: none
+  std::string table_path;                  // table of the segments with their posteriors, TSV; empty: none
+  std::string boundaries_path;             // table of the boundaries with their posteriors, TSV; empty: none
+  std::optional<double> interval_level;    // level of the intervals of boundaries; absent:
+                                           // kDefaultIntervalLevel, and no intervals in the table of segments
+  std::string review_path;                 // uncertain boundaries, BED; empty: none
+  std::optional<std::int64_t> review_top;  // number of uncertain boundaries, >= 1; absent: all
+  std::optional<ScoreColumn> score;        // absent: kPosterior, for several segmentations kNone
+  bool entropy = true;                     // entropies in the statistics, where posteriors are computed
   bool merge_adjacent = false;
   bool extra_columns = false;  // three columns of posteriors behind the nine of BED
   HubOptions hub;
@@ -64,7 +65,7 @@ inline constexpr double kDefaultIntervalLevel = 0.95;
 
 struct SimulateOptions {
   RunOptions run;
-  // Segments, BED or bigBed; several draws: one file for each, see numbered_path().
+  // Segments, BED or bigBed; several samples: one file for each, see numbered_path().
   std::string output = "-";
   int draws = 1;
   std::uint64_t seed = 1;
@@ -75,10 +76,10 @@ struct PosteriorOptions {
   RunOptions run;
   std::string output = "-";  // boundary posterior, bedGraph
   std::string labels_out;    // prefix of the label posteriors' bedGraphs, or an .npy file; empty: none
-  std::string starts_out;    // the same of P(a segment of a label starts at the bin)
-  std::string ends_out;      // and of P(one has its last bin there)
+  std::string starts_out;    // labels_out for P(a segment of a label starts at the bin)
+  std::string ends_out;      // labels_out for P(a segment of a label has its last bin there)
   std::string counts_out;    // log Z and expected counts, .npz; empty: none
-  bool entropy = true;       // in the statistics
+  bool entropy = true;       // entropies in the statistics
   double min_posterior = 0;  // smaller values get no line
 };
 

@@ -12,7 +12,7 @@
 namespace semicrf {
 
 std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks) {
-  constexpr std::int64_t kFewest = 1000;  // less is computed in no time on either path
+  constexpr std::int64_t kFewest = 1000;  // fewer blocks take no time on either path
   constexpr std::int64_t kShare = 10;     // a tenth
   if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
   const std::string share = formatted("%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));

@@ -1,4 +1,4 @@
-// What a run has to say besides its outputs: statistics, warnings, times.
+// What a run reports in addition to its outputs: statistics, warnings, times.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace semicrf {
 
-// What a user should know when more than a tenth of the blocks took the exact path.
+// The warning that more than a tenth of the blocks took the exact path, where they did.
 std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks);
 
 // Sums over the sequences of a run, in their order.
@@ -27,18 +27,19 @@ struct RunTotals {
   std::int64_t segments = 0, segments_at_cap = 0, uncertain_pieces = 0;  // as SequenceReport has them
   double uncertainty = 0;
   std::optional<double> expected_segments, log_constraint_probability;
-  double position_entropy = 0, entropy_bins = 0;       // sum over bins; of so many
-  std::int64_t lacking_values = 0, bins_of_track = 0;  // of all tracks; bins that each of them should have
+  double position_entropy = 0, entropy_bins = 0;       // sum over bins; their number
+  std::int64_t lacking_values = 0, bins_of_track = 0;  // values lacking in all tracks together; bins that
+                                                       // each track should have
 };
 
-// What becomes of the statistics of a sequence when all its pieces are done.
+// Where the statistics of a sequence go when all its pieces are done.
 enum class SequenceStatistics {
-  kKept,     // in Stats::sequences
-  kSpooled,  // as text, for write_document()
-  kSummed,   // only the totals
+  kKept,     // kept in Stats::sequences
+  kSpooled,  // spooled as text, for write_document()
+  kSummed,   // only added to the totals
 };
 
-// Not thread-safe.
+// The report of a run. Not thread-safe.
 class RunReport {
  public:
   StopWatch read, write, total;  // the caller starts the total, of which the rest is computing
@@ -52,7 +53,7 @@ class RunReport {
   void warn_of_exact_blocks();
   // Says, when all pieces are done, what the tracks lack.
   void tell_missing_values();
-  // For the statistics.
+  // Names the tracks that the sample lacks, for the statistics.
   void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
   // Counts the segments of paths by label, from now on.
   void count_labels(const ChainModel& model) {
@@ -60,31 +61,32 @@ class RunReport {
     no_segments_ = decoded_;
     posteriors_.resize(static_cast<std::size_t>(model.num_labels));
   }
-  // Of a counted segment: the mean of P(label) over its bases.
+  // Adds the mean of P(label) over the bases of a counted segment.
   void add_posterior(std::size_t label, std::int64_t bases, double mean);
-  // Before the first sequence.
+  // To be called before the first sequence.
   void treat_sequences(SequenceStatistics how) { how_ = how; }
-  // A sequence more, which end_sequence() completes once it is known how many pieces it has.
+  // Adds a sequence, which end_sequence() completes once it is known how many pieces it has.
   SequenceReport& add_sequence();
   void end_sequence();
-  // By its number; until all its pieces and those of all sequences before are done.
+  // The report of a sequence by its number; valid until all its pieces and those of all sequences before are
+  // done.
   SequenceReport& sequence(std::size_t number) { return open_[number - finished_sequences_].report; }
-  // A piece of this sequence was added to its report: called once for each.
+  // Says that a piece of this sequence was added to its report; called once for each.
   void end_piece(std::size_t number);
-  // For what is said of single labels.
+  // Sets the names of the labels, for statistics by label.
   void name_labels(const std::vector<Label>& labels);
   // The whole document, but for sequences that were not kept; the first call ends the clock, further ones
   // give the same.
   const Stats& finish(const std::string& version, const std::string& device);
-  // After finish(): the document with sequences that were spooled.
+  // Writes, after finish(), the document with the sequences that were spooled.
   void write_document(OutputFile& file) const;
-  // After finish().
+  // The sums over all sequences, after finish().
   const RunTotals& totals() const { return totals_; }
 
  private:
   struct OpenSequence {
     SequenceReport report;
-    bool is_known = false;  // how many pieces it has
+    bool is_known = false;  // whether it is known how many pieces it has
     std::int64_t pieces_done = 0;
     bool is_done() const { return is_known && pieces_done == report.stats.pieces; }
   };
@@ -97,16 +99,16 @@ class RunReport {
   std::vector<std::string> labels_;
   std::optional<Stats> finished_;
   std::vector<MissingTrackStats> missing_tracks_;
-  std::optional<SegmentCounts> decoded_;      // of all sequences
-  std::optional<SegmentCounts> no_segments_;  // what a sequence begins with
+  std::optional<SegmentCounts> decoded_;      // segments of all sequences by label
+  std::optional<SegmentCounts> no_segments_;  // counts that a sequence begins with
   struct PosteriorSum {
     double sum = 0;
     std::int64_t bases = 0;
   };
-  std::vector<PosteriorSum> posteriors_;  // by label
+  std::vector<PosteriorSum> posteriors_;  // sums of posteriors by label
   SequenceStatistics how_ = SequenceStatistics::kKept;
   std::deque<OpenSequence> open_;
-  std::size_t finished_sequences_ = 0;  // those before the open ones
+  std::size_t finished_sequences_ = 0;  // number of sequences before the open ones
   RunTotals totals_;
   MissingSummary missing_;
   bool has_decoded_labels_ = false;

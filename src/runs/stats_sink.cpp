@@ -1,4 +1,4 @@
-// The statistics of a run as a JSON document, with what the posteriors say of the decoded labels.
+// The statistics of a run as a JSON document, with the mean posteriors of the decoded labels.
 #include <memory>
 #include <string>
 #include <utility>
