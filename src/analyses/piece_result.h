@@ -35,7 +35,7 @@ class PieceResult {
   void drop() {
     found_.erase(typeid(Result));
   }
-  // Null: there is none.
+  // The result of this type; null: there is none.
   template <class Result>
   Result* find() const {
     const auto found = found_.find(typeid(Result));

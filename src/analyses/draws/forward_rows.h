@@ -32,7 +32,7 @@ class ForwardRows {
   // Bytes per position of a window.
   static std::size_t bytes_per_position(const ChainModel& model);
 
-  // Makes room for the positions of `range`, and says where an engine shall write.
+  // Makes room for the positions of `range`, and returns the arrays for an engine to fill.
   ForwardArrays prepare(PositionRange range);
   // Completes the rows after the engine has written them. `before` is the edge of the window to the left;
   // null at the sequence's start, or when nothing before the window is asked for.

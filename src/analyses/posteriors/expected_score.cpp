@@ -33,7 +33,7 @@ double size_of(double p, double score) {
 }  // namespace
 
 PosteriorRounding PosteriorRounding::of(Precision precision) {
-  // As measured: docs/algorithm.md, "Entropies".
+  // Errors as measured, see docs/algorithm.md, "Entropies".
   if (precision == Precision::kFloat) return {.absolute = 3e-8, .relative = 2e-6, .residue = 0x1p-20};
   return {.absolute = 1e-14, .relative = 4e-9, .residue = 0x1p-42};
 }

@@ -31,7 +31,7 @@ struct ForbiddenPart {
   std::int64_t position = 0;  // position in the sequence; 0 where it is not known
   int label = 0;
   int from = 0;               // label before the transition
-  std::int64_t duration = 0;  // in positions
+  std::int64_t duration = 0;  // duration in positions, of kDuration and kTail
 };
 
 // The error of the posteriors of an engine of this precision: at most `absolute` for labels, whose posteriors
@@ -46,7 +46,7 @@ struct PosteriorRounding {
 // with the probabilities of model P. Natural logarithms; -inf where Q forbids what P allows. Terms that P
 // forbids are 0, whatever their score under Q.
 //
-// From the scores of every position that of its most probable label is subtracted first, which changes all
+// First the score of its most probable label is subtracted from all scores of a position, which changes all
 // segmentations alike. Then a posterior near 1, whose rounding would be multiplied with the score, is
 // multiplied with 0, and the products that are left are those of improbable labels.
 class ExpectedScore {

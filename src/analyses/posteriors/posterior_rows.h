@@ -22,20 +22,20 @@ class PosteriorRows {
   // The part of bytes_per_position() that is there only while windows are written to a spool and read again.
   static std::size_t packed_bytes_per_position(const PosteriorSelection& selection, int num_labels);
 
-  // Makes room for the positions of `range` and says where an engine shall write. `roles`: the roles of the
-  // engine's labels, or null.
+  // Makes room for the positions of `range`, and returns the arrays for an engine to fill. `roles`: the roles
+  // of the engine's labels, or null.
   PosteriorArrays prepare(PositionRange range, const EdgeRoles* roles = nullptr);
-  // After the engine: labels that positions cannot have get 0.
+  // Sets labels that positions cannot have to 0, after the engine has filled the arrays.
   void clear_impossible(const ChainModel& model, const ScoreWindow& scores);
-  // After that: picks the path's values out and rounds everything to the precision. `first_segment` is the
-  // index of the path's first segment that meets the range.
+  // Picks the path's values out and rounds everything to the precision, after clear_impossible() and fold().
+  // `first_segment` is the index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;
-  // Between clear_impossible() and fold(): labels, starts and ends, for the sums.
+  // The labels, starts and ends for the sums, between clear_impossible() and fold().
   PosteriorBlock computed() const;
-  // Before finish(): adds up the roles of each label, where the engine's have roles.
+  // Adds up the roles of each label, before finish(), where the engine's labels have roles.
   void fold();
-  // Between fold() and finish(): the sum over the positions of `range` of the entropy of P(label|t), nats.
+  // The sum over the positions of `range` of the entropy of P(label|t), nats, between fold() and finish().
   double label_entropy(PositionRange range) const;
 
   // Puts the finished window into blob `index` of `spool` (appended when it is the next one), and gets it

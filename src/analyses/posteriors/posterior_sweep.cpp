@@ -72,9 +72,9 @@ class Sweep {
   }
 
  private:
-  // What is kept of a window after its outputs are spooled.
+  // The states and reports of a window that are kept after its outputs are spooled.
   struct Window {
-    BoundaryState left_backward;  // what the outputs were computed with, in the labels of the model
+    BoundaryState left_backward;  // backward state at its left edge, in the labels of the model
     BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
     std::vector<ChunkReport> chunks;
     std::int64_t first_segment = 0;  // index of the path's first segment that meets the window

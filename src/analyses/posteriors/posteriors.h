@@ -14,7 +14,7 @@ struct PosteriorRequest {
   bool ends = false;
   bool along_path = false;  // posteriors along the path, which an analysis before has found
   bool path_edges = false;  // starts and ends along the path; with along_path
-  bool path_next = false;   // those of the path's next label, for intervals of boundaries; with path_edges
+  bool path_next = false;   // starts and ends of the path's next label, for intervals; with path_edges
   bool sums = false;        // sums over all positions: entropies, sums by label
   bool counts = false;      // the expected counts
 };
