@@ -13,7 +13,7 @@
 
 namespace semicrf {
 
-// What to do with a piece that has no segmentation with a finite score.
+// The treatment of a piece that has no segmentation with a finite score.
 enum class InfeasiblePolicy { kError, kSkip };
 
 struct RunOptions {
@@ -35,7 +35,7 @@ enum class ScoreColumn {
   kNone,       // 0, unless posteriors are computed anyway
 };
 
-// Which path is decoded.
+// The rule that the decoded path follows.
 enum class PathRule {
   kViterbi,    // the most probable segmentation
   kPosterior,  // the labels that are expected to be right at most bins (PosteriorPathFinder)

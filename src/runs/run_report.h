@@ -24,7 +24,7 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
 // Sums over the sequences of a run, in their order.
 struct RunTotals {
   std::int64_t fallbacks = 0, blocks = 0;
-  std::int64_t segments = 0, segments_at_cap = 0, uncertain_pieces = 0;  // as SequenceReport has them
+  std::int64_t segments = 0, segments_at_cap = 0, uncertain_pieces = 0;  // see SequenceReport
   double uncertainty = 0;
   std::optional<double> expected_segments, log_constraint_probability;
   double position_entropy = 0, entropy_bins = 0;       // sum over bins; their number
@@ -63,7 +63,7 @@ class RunReport {
   }
   // Adds the mean of P(label) over the bases of a counted segment.
   void add_posterior(std::size_t label, std::int64_t bases, double mean);
-  // To be called before the first sequence.
+  // Sets where the statistics of sequences go; to be called before the first sequence.
   void treat_sequences(SequenceStatistics how) { how_ = how; }
   // Adds a sequence, which end_sequence() completes once it is known how many pieces it has.
   SequenceReport& add_sequence();
