@@ -73,8 +73,8 @@ using DeviationChain = std::vector<const Deviation*>;
 // choices.
 std::strong_ordering compare_choices(const DeviationChain& a, const DeviationChain& b);
 
-// A path from the end of the sequence to some node: the score that it loses against the best path there, and
-// its last (leftmost) deviation (null: it has none).
+// A path from the end of the sequence to some node: the score that it loses, the sum over its deviations, and
+// the last (leftmost) of these (null: it has none).
 struct Way {
   double loss = 0;
   DeviationPointer last;
