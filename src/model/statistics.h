@@ -37,6 +37,7 @@ struct LabelStats {
 // Lengths of segments, in bases.
 struct LengthStats {
   double mean = 0;
+  std::int64_t shortest = 0;
   std::int64_t q05 = 0, q25 = 0, median = 0, q75 = 0, q95 = 0, longest = 0;
 };
 
@@ -48,9 +49,11 @@ struct DecodedLabelStats {
   std::optional<LengthStats> length;  // absent without segments
   // Shares of the segments: of K bins where the label has no tail, of more where it has one.
   std::optional<double> at_cap, in_tail;
-  // Mean over the bases of its segments of P(label); of all sequences together, where posteriors were
-  // computed.
+  // Mean over the bases of its segments of P(label): of all sequences together, where posteriors were
+  // computed; of a file, from column 5 over 1000 where there is one, or from tracks of posteriors.
   std::optional<double> posterior;
+  std::optional<double>
+      entropy;  // mean over these bases of -sum of P ln P over all labels, nats; from tracks
   std::vector<std::int64_t> followed_by;  // (C) segments of each label right behind one of this
 };
 

@@ -109,7 +109,7 @@ class Report {
     head.subtitle =
         file_title(options_.segments) + ", with the model " + file_title(options_.input.parameters);
     std::int64_t segments = 0;
-    for (const LabelSummary& label : basis_.labels) segments += label.counts.segments;
+    for (const DecodedLabelStats& label : basis_.labels) segments += label.segments;
     const std::int64_t bases = basis_.segmentation.bases();
     head.facts = {{"Segments", count_text(segments)},
                   {"Labels", std::to_string(basis_.num_labels())},
@@ -128,10 +128,10 @@ class Report {
         head.facts.emplace_back("Agrees with the truth", share_text(*recall));
     head.notices = facts_.doubts;
     head.notices.insert(head.notices.end(), doubts_.begin(), doubts_.end());
-    for (const LabelSummary& label : basis_.labels)
-      if (label.counts.at_cap && *label.counts.at_cap > kManyAtCap)
+    for (const DecodedLabelStats& label : basis_.labels)
+      if (label.at_cap && *label.at_cap > kManyAtCap)
         head.notices.push_back(
-            share_text(*label.counts.at_cap) + " of the segments of " + label.counts.name +
+            share_text(*label.at_cap) + " of the segments of " + label.name +
             " have exactly K bins, the longest that the model knows: a larger K or a tail would "
             "let them be longer.");
     return head;

@@ -2,19 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/text/label_track_files.h"
+#include "model/statistic_list.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {
 namespace {
 
-std::string six_digits(double value) { return formatted("%.6g", value); }
-
-std::string optional_text(const std::optional<double>& value) { return value ? six_digits(*value) : "."; }
+std::string cell_text(const StatisticValue& value) {
+  std::string text = ".";
+  value.visit([&](auto number) {
+    if constexpr (std::is_integral_v<decltype(number)>) {
+      text = std::to_string(number);
+    } else {
+      text = formatted("%.6g", number);
+    }
+  });
+  return text;
+}
 
 // The place of every label of the segmentation in the summary.
 std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const Parameters* model,
@@ -64,8 +74,8 @@ Certainty certainty_of(const SegmentationFile& segmentation, const std::vector<L
 
 }  // namespace
 
-std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model,
-                                    const std::vector<LabelTrack>& tracks) {
+std::vector<DecodedLabelStats> summarize(const SegmentationFile& segmentation, const Parameters* model,
+                                         const std::vector<LabelTrack>& tracks) {
   std::vector<std::string> names;
   const std::vector<std::size_t> places = places_of(segmentation, model, names);
   const std::int64_t bin_size = model == nullptr ? 1 : model->bin_size;
@@ -85,21 +95,17 @@ std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const 
       before = &segment;
     }
   }
-  std::vector<LabelSummary> summary;
-  for (DecodedLabelStats& stats : counts.stats()) {
-    const std::size_t c = summary.size();
-    LabelSummary& label = summary.emplace_back();
-    label.counts = std::move(stats);
-    label.counts.name = names[c];
-    if (label.counts.segments > 0) label.shortest = counts.shortest(c);
-    if (scored[c] > 0) label.posterior = posterior[c] / scored[c];
+  std::vector<DecodedLabelStats> summary = counts.stats();
+  for (std::size_t c = 0; c < summary.size(); ++c) {
+    summary[c].name = names[c];
+    if (scored[c] > 0) summary[c].posterior = posterior[c] / scored[c];
   }
   if (tracks.empty()) return summary;
   const Certainty sums = certainty_of(segmentation, tracks);
   for (std::size_t c = 0; c < places.size(); ++c) {
-    LabelSummary& label = summary[places[c]];
-    if (label.counts.bases == 0) continue;
-    const auto bases = static_cast<double>(label.counts.bases);
+    DecodedLabelStats& label = summary[places[c]];
+    if (label.bases == 0) continue;
+    const auto bases = static_cast<double>(label.bases);
     label.posterior = sums.posterior[c] / bases;
     label.entropy = sums.entropy[c] / bases;
   }
@@ -113,36 +119,25 @@ std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation) {
   return counts.lengths();
 }
 
-std::string summary_text(const std::vector<LabelSummary>& labels) {
-  std::string text =
-      "label\tsegments\tbases\tshare\tmean\tshortest\tq05\tq25\tmedian\tq75\tq95\tlongest\tposterior\t"
-      "at_cap\tin_tail\tentropy\n";
-  for (const LabelSummary& label : labels) {
-    const DecodedLabelStats& counts = label.counts;
-    std::vector<std::string> cells{escape_control(counts.name), std::to_string(counts.segments),
-                                   std::to_string(counts.bases), six_digits(counts.share)};
-    if (const auto& length = counts.length) {
-      cells.push_back(six_digits(length->mean));
-      for (const std::int64_t bases : {label.shortest, length->q05, length->q25, length->median, length->q75,
-                                       length->q95, length->longest})
-        cells.push_back(std::to_string(bases));
-    } else {
-      cells.resize(cells.size() + 8, ".");
-    }
-    for (const std::optional<double>& value : {label.posterior, counts.at_cap, counts.in_tail, label.entropy})
-      cells.push_back(optional_text(value));
-    text += joined(cells, "\t") + "\n";
+std::string summary_text(const std::vector<DecodedLabelStats>& labels) {
+  std::string text = "label";
+  for (const auto& column : label_statistics()) text.append("\t").append(column.name);
+  text += "\n";
+  for (const DecodedLabelStats& label : labels) {
+    text += escape_control(label.name);
+    for (const auto& column : label_statistics()) text.append("\t").append(cell_text(column.value(label)));
+    text += "\n";
   }
   return text;
 }
 
-std::string transitions_text(const std::vector<LabelSummary>& labels) {
+std::string transitions_text(const std::vector<DecodedLabelStats>& labels) {
   std::vector<std::string> head{"from"};
-  for (const LabelSummary& label : labels) head.push_back(escape_control(label.counts.name));
+  for (const DecodedLabelStats& label : labels) head.push_back(escape_control(label.name));
   std::string text = joined(head, "\t") + "\n";
-  for (const LabelSummary& label : labels) {
-    std::vector<std::string> cells{escape_control(label.counts.name)};
-    for (const std::int64_t count : label.counts.followed_by) cells.push_back(std::to_string(count));
+  for (const DecodedLabelStats& label : labels) {
+    std::vector<std::string> cells{escape_control(label.name)};
+    for (const std::int64_t count : label.followed_by) cells.push_back(std::to_string(count));
     text += joined(cells, "\t") + "\n";
   }
   return text;

@@ -13,25 +13,18 @@
 
 namespace semicrf {
 
-struct LabelSummary {
-  DecodedLabelStats counts;
-  std::int64_t shortest = 0;  // bases; 0 without segments
-  // Mean of P(label) over the bases of its segments: of column 5 over 1000 where there is one, or of tracks.
-  std::optional<double> posterior;
-  std::optional<double> entropy;  // mean over these bases of -sum of P ln P over all labels, nats; of tracks
-};
-
 // `model`: of the segmentation, or null. `tracks`: of every label of the segmentation, or empty. InputError:
 // a label that the model does not have. Labels are those of the model in its order, or those of the file in
 // natural order.
-std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model,
-                                    const std::vector<LabelTrack>& tracks = {});
+std::vector<DecodedLabelStats> summarize(const SegmentationFile& segmentation, const Parameters* model,
+                                         const std::vector<LabelTrack>& tracks = {});
 
 // Lengths of all segments, bases; nothing without segments.
 std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation);
 
-// Tables: a line of names, a line per label; columns separated by tabs, "." for what is not known.
-std::string summary_text(const std::vector<LabelSummary>& labels);
-std::string transitions_text(const std::vector<LabelSummary>& labels);
+// Tables: a line of names, a line per label; columns separated by tabs, "." for what is not known. Columns of
+// the summary are "label" and label_statistics().
+std::string summary_text(const std::vector<DecodedLabelStats>& labels);
+std::string transitions_text(const std::vector<DecodedLabelStats>& labels);
 
 }  // namespace semicrf

@@ -22,6 +22,7 @@ std::int64_t length_quantile(const Lengths& lengths, std::int64_t segments, doub
 LengthStats length_stats(const Lengths& lengths, std::int64_t segments, std::int64_t bases) {
   const auto quantile = [&](double share) { return length_quantile(lengths, segments, share); };
   return {static_cast<double>(bases) / static_cast<double>(segments),
+          lengths.begin()->first,
           quantile(0.05),
           quantile(0.25),
           quantile(0.5),

@@ -23,8 +23,6 @@ class SegmentCounts {
   void add_transition(std::size_t from, std::size_t to) { transitions_[from * labels_.size() + to] += 1; }
   void add(const SegmentCounts& other);
 
-  // Bases of the shortest segment of a label that has one.
-  std::int64_t shortest(std::size_t label) const { return labels_[label].lengths.begin()->first; }
   // Without names. Shares are of all bases that were added.
   std::vector<DecodedLabelStats> stats() const;
   // The lengths of the segments of all labels; nothing without segments.

@@ -13,6 +13,7 @@
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
 #include "io/text/label_track_files.h"
+#include "model/statistic_list.h"
 #include "segmentation/label_summary.h"
 
 namespace semicrf {
@@ -24,13 +25,25 @@ struct DescribeArguments {
 };
 
 std::vector<MultiqcDocument> documents(const std::string& sample, const std::vector<Label>& labels,
-                                       const std::vector<LabelSummary>& summary,
+                                       const std::vector<DecodedLabelStats>& summary,
                                        const SegmentationFile& segmentation) {
   MultiqcSegments segments;
   segments.labels = labels;
-  for (const LabelSummary& label : summary) segments.decoded.push_back(label.counts);
+  segments.decoded = summary;
   segments.lengths = lengths_of(segmentation);
   return multiqc_segments(sample, segments);
+}
+
+// A line per column of the table.
+std::string columns_help() {
+  const std::string margin(22, ' ');
+  std::string text = margin + "label      name of the label\n";
+  for (const auto& column : label_statistics()) {
+    std::string name(column.name);
+    name.resize(11, ' ');
+    text += margin + name + described(column) + "\n";
+  }
+  return text;
 }
 
 void describe(const DescribeArguments& arguments) {
@@ -54,7 +67,7 @@ void describe(const DescribeArguments& arguments) {
     tracks = read_all_label_tracks(arguments.labels, segmentation);
     check_complete(arguments.labels, views_of(tracks), segmentation);
   }
-  const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
+  const std::vector<DecodedLabelStats> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
   if (!multiqc.wanted()) return;
@@ -70,13 +83,12 @@ void add_describe_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "describe", "Count the segments of a segmentation: bases, lengths and transitions by label.",
       "Outputs:\n"
-      "  -o FILE             a line per label, tab-separated: label, segments, bases, share of all bases,\n"
-      "                      lengths of segments in bases (mean, shortest, 5 %, 25 %, median, 75 %, 95 %,\n"
-      "                      longest), posterior (column 5 over 1000, mean over bases), at_cap and in_tail\n"
-      "                      (with -p: shares of segments of exactly K bins where the label has no tail, of\n"
-      "                      more than K where it has one), entropy (with --labels, nats, mean over bases);\n"
-      "                      . for what is not known\n"
-      "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n" +
+      "  -o FILE             a line per label, tab-separated; . for what is not known: at_cap and in_tail "
+      "need\n"
+      "                      -p, posterior column 5 (over 1000) or --labels, entropy --labels. Columns:\n" +
+          columns_help() +
+          "  --transitions FILE  how often each label follows each other without a gap, from rows to "
+          "columns\n" +
           multiqc_help());
   const auto arguments = std::make_shared<DescribeArguments>();
   command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")

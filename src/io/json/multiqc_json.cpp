@@ -1,6 +1,7 @@
 #include "io/json/multiqc_json.h"
 
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
+#include "model/statistic_list.h"
 
 namespace semicrf {
 namespace {
@@ -131,6 +133,15 @@ std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels)
   return ratio(at_cap, segments);
 }
 
+// A statistic of sequences, here of all of them.
+void add_statistic(Row& row, std::string_view name, const char* format, const std::optional<double>& value,
+                   const OrderedJson& options) {
+  const Statistic<SequenceStats>& declared = statistic(sequence_statistics(), name);
+  std::string description = described(declared);
+  description[0] = static_cast<char>(std::toupper(description[0]));
+  row.add(std::string(name), std::string(declared.heading), description, format, value, options);
+}
+
 MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {
   std::int64_t bases = 0, count = 0;
   for (const DecodedLabelStats& label : segments.decoded) {
@@ -147,10 +158,10 @@ MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& seg
   row.add_share("at_cap", "At K",
                 "Segments of exactly the longest duration K, of those of labels without a tail",
                 share_at_cap(segments.decoded), {{"scale", "Reds"}});
-  row.add("position_entropy", "H_pos", "Mean entropy of the label posterior of a bin, nats", "{:,.4f}",
-          segments.position_entropy, {{"scale", "Purples"}, {"min", 0}});
-  row.add("expected_segments", "Expected segments", "Expected number of segments under the posterior",
-          "{:,.1f}", segments.expected_segments, {{"scale", "Blues"}, {"hidden", true}});
+  add_statistic(row, "position_entropy", "{:,.4f}", segments.position_entropy,
+                {{"scale", "Purples"}, {"min", 0}});
+  add_statistic(row, "expected_segments", "{:,.1f}", segments.expected_segments,
+                {{"scale", "Blues"}, {"hidden", true}});
   row.add_share("missing", "Missing", "Bins without any value, mean over the tracks", segments.missing_share,
                 {{"scale", "Oranges"}});
   return general("general", sample, row);
@@ -187,14 +198,12 @@ MultiqcDocument durations_of(const std::string& sample, const MultiqcSegments& s
                         {"xmin", 0},
                         {"xmax", 100}};
   OrderedJson points = OrderedJson::array();
-  if (const std::optional<LengthStats>& lengths = segments.lengths)
-    for (const auto& [share, length] : {std::pair{5, lengths->q05},
-                                        {25, lengths->q25},
-                                        {50, lengths->median},
-                                        {75, lengths->q75},
-                                        {95, lengths->q95},
-                                        {100, lengths->longest}})
-      points.push_back(OrderedJson::array({share, length}));
+  if (segments.lengths)
+    for (const Statistic<LengthStats>& one : length_statistics())
+      if (one.percent > 0)
+        one.value(*segments.lengths).visit([&](auto length) {
+          points.push_back(OrderedJson::array({one.percent, length}));
+        });
   content["data"] = OrderedJson::object();
   content["data"][sample] = points;
   return document("durations", content);
@@ -202,22 +211,15 @@ MultiqcDocument durations_of(const std::string& sample, const MultiqcSegments& s
 
 MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegments& segments) {
   Row row;
-  for (const DecodedLabelStats& label : segments.decoded) {
-    const auto add = [&](const char* key, const char* what, std::optional<double> value, bool hidden) {
-      row.add(in_key(label.name) + "_" + key, label.name + " " + what,
-              "Length of segments of " + label.name + ", bases: " + what, "{:,.0f}", value,
-              {{"hidden", hidden}, {"scale", hidden ? "Greys" : "Greens"}});
-    };
-    std::optional<double> low, median, high;
-    if (label.length) {
-      low = static_cast<double>(label.length->q05);
-      median = static_cast<double>(label.length->median);
-      high = static_cast<double>(label.length->q95);
+  for (const DecodedLabelStats& label : segments.decoded)
+    for (const std::string_view name : {"q05", "median", "q95"}) {
+      const Statistic<DecodedLabelStats>& length = statistic(label_statistics(), name);
+      const std::string what = name == "median" ? "median" : std::string(length.heading);
+      const bool hidden = name != "median";
+      row.add(in_key(label.name) + "_" + std::string(name), label.name + " " + what,
+              "Length of segments of " + label.name + ", bases: " + what, "{:,.0f}",
+              length.value(label).number(), {{"hidden", hidden}, {"scale", hidden ? "Greys" : "Greens"}});
     }
-    add("q05", "5 %", low, true);
-    add("median", "median", median, false);
-    add("q95", "95 %", high, true);
-  }
   return table("label_durations", "Lengths by label",
                "Median length of the segments of each label, in bases; the 5 % and 95 % quantiles are hidden "
                "columns.",

@@ -4,11 +4,19 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/output_file.h"
+#include "model/statistic_list.h"
 
 namespace semicrf {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
+
+// The numbers of one part, each under its name; what is not known is left out.
+template <class Of>
+void put_part(OrderedJson& object, JsonPart part, const StatisticList<Of>& list, const Of& of) {
+  for (const Statistic<Of>& one : list)
+    if (one.part == part) one.value(of).visit([&](auto number) { object[std::string(one.name)] = number; });
+}
 
 template <typename Value>
 void put_optional(OrderedJson& object, const char* key, const std::optional<Value>& value) {
@@ -36,21 +44,22 @@ OrderedJson labels_json(const std::vector<LabelStats>& labels) {
 }
 
 OrderedJson length_json(const LengthStats& length) {
-  return {{"mean", length.mean}, {"q05", length.q05}, {"q25", length.q25},        {"median", length.median},
-          {"q75", length.q75},   {"q95", length.q95}, {"longest", length.longest}};
+  OrderedJson object;
+  put_part(object, JsonPart::kFirst, length_statistics(), length);
+  return object;
 }
 
 OrderedJson decoded_json(const std::vector<DecodedLabelStats>& labels) {
   OrderedJson list = OrderedJson::array();
   for (const DecodedLabelStats& label : labels) {
-    OrderedJson object{
-        {"name", label.name}, {"segments", label.segments}, {"bases", label.bases}, {"share", label.share}};
-    if (label.length) object["length"] = length_json(*label.length);
-    put_optional(object, "at_cap", label.at_cap);
-    put_optional(object, "in_tail", label.in_tail);
-    put_optional(object, "posterior", label.posterior);
-    object["followed_by"] = label.followed_by;
-    list.push_back(std::move(object));
+    const auto put = [&](JsonPart part) { put_part(list.back(), part, label_statistics(), label); };
+    list.push_back(OrderedJson::object());
+    list.back()["name"] = label.name;
+    put(JsonPart::kFirst);
+    if (label.length) list.back()["length"] = length_json(*label.length);
+    put(JsonPart::kSecond);
+    put(JsonPart::kThird);
+    list.back()["followed_by"] = label.followed_by;
   }
   return list;
 }
@@ -94,31 +103,15 @@ void put_ranks(OrderedJson& object, const std::vector<RankStats>& pieces) {
 
 OrderedJson sequence_json(const SequenceStats& sequence) {
   OrderedJson object;
+  const auto put = [&](JsonPart part) { put_part(object, part, sequence_statistics(), sequence); };
   object["name"] = sequence.name;
-  object["length"] = sequence.length;
-  object["covered"] = sequence.covered;
-  object["missing"] = sequence.missing;
-  object["pieces"] = sequence.pieces;
+  put(JsonPart::kFirst);
   if (sequence.missing_values) object["missing_values"] = missing_json(*sequence.missing_values);
   put_optional(object, "baseline", sequence.baseline);
-  put_optional(object, "segments", sequence.segments);
-  put_optional(object, "log_partition", sequence.log_partition);
-  put_optional(object, "viterbi_score", sequence.viterbi_score);
+  put(JsonPart::kSecond);
   if (sequence.best) put_ranks(object, *sequence.best);
   put_optional(object, "log_likelihood", sequence.log_likelihood);
-  put_optional(object, "log_constraint_probability", sequence.log_constraint_probability);
-  put_optional(object, "expected_segments", sequence.expected_segments);
-  put_optional(object, "segmentation_entropy", sequence.segmentation_entropy);
-  put_optional(object, "expected_correct_bins", sequence.expected_correct_bins);
-  put_optional(object, "expected_correct_boundaries", sequence.expected_correct_boundaries);
-  put_optional(object, "boundary_entropy", sequence.boundary_entropy);
-  put_optional(object, "position_entropy", sequence.position_entropy);
-  put_optional(object, "max_normalization_error", sequence.max_normalization_error);
-  if (sequence.sweeps) {
-    object["blocks"] = sequence.sweeps->blocks;
-    object["fallbacks"] = sequence.sweeps->fallbacks;
-    object["repaired_chunks"] = sequence.sweeps->repaired_chunks;
-  }
+  put(JsonPart::kThird);
   if (sequence.labels) object["labels"] = labels_json(*sequence.labels);
   if (sequence.decoded_labels) object["decoded_labels"] = decoded_json(*sequence.decoded_labels);
   if (sequence.each_piece) object["each_piece"] = pieces_json(*sequence.each_piece);

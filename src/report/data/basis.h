@@ -34,7 +34,7 @@ struct ReportBasis {
   ParameterFile file;
   SegmentationFile segmentation;  // its labels are those of the model, in its order
   std::vector<Rgb> colors;        // colours of the labels
-  std::vector<LabelSummary> labels;
+  std::vector<DecodedLabelStats> labels;
   std::optional<InputSet> inputs;   // that give raw values of bins; absent: no tracks were given
   std::vector<std::string> tracks;  // names of their columns
   bool tracks_are_scores = false;   // tracks are scores of labels; else values before any transform

@@ -20,7 +20,7 @@ std::vector<std::size_t> largest(const std::vector<double>& sizes, std::size_t m
 
 std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most) {
   std::vector<double> bases;
-  for (const LabelSummary& label : basis.labels) bases.push_back(static_cast<double>(label.counts.bases));
+  for (const DecodedLabelStats& label : basis.labels) bases.push_back(static_cast<double>(label.bases));
   return largest(bases, most);
 }
 

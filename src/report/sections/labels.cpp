@@ -5,6 +5,7 @@
 
 #include "core/text/units.h"
 #include "draw/number_text.h"
+#include "model/statistic_list.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"
@@ -14,33 +15,43 @@
 namespace semicrf {
 namespace {
 
-TableBlock label_table(const ReportBasis& basis) {
-  TableBlock block{"labels", "Labels", {}};
-  block.table.names = {"label",  "segments", "bases",   "share",     "mean",   "shortest", "q05",
-                       "median", "q95",      "longest", "posterior", "at_cap", "in_tail"};
-  block.table.headings = {"Label",          "Segments",   "Bases",      "Share", "Mean length",
-                          "Shortest",       "5 %",        "Median",     "95 %",  "Longest",
-                          "Mean posterior", "At the cap", "In the tail"};
-  for (std::size_t c = 0; c < basis.labels.size(); ++c) {
-    const DecodedLabelStats& counts = basis.labels[c].counts;
-    std::vector<Cell>& row = block.table.rows.emplace_back();
-    row.push_back(text_cell(counts.name));
-    row.back().color = basis.colors[c];
-    row.push_back(count_cell(counts.segments));
-    row.push_back(bases_cell(static_cast<double>(counts.bases)));
-    row.push_back(share_cell(counts.share));
-    if (const auto& length = counts.length) {
-      row.push_back(bases_cell(length->mean));
-      for (const std::int64_t bases :
-           {basis.labels[c].shortest, length->q05, length->median, length->q95, length->longest})
-        row.push_back(bases_cell(static_cast<double>(bases)));
-    } else {
-      for (int i = 0; i < 6; ++i) row.push_back(number_cell({}));
-    }
-    row.push_back(number_cell(basis.labels[c].posterior));
-    row.push_back(share_cell(counts.at_cap));
-    row.push_back(share_cell(counts.in_tail));
+Cell statistic_cell(StatisticUnit unit, const StatisticValue& value) {
+  const std::optional<double> number = value.number();
+  if (!number) return number_cell({});
+  switch (unit) {
+    case StatisticUnit::kCount:
+      return count_cell(static_cast<std::int64_t>(*number));
+    case StatisticUnit::kBases:
+      return bases_cell(*number);
+    case StatisticUnit::kShare:
+      return share_cell(*number);
+    default:
+      return number_cell(*number);
   }
+}
+
+// The label of each row, and these of its statistics.
+Table statistics_table(const ReportBasis& basis, const std::vector<std::string_view>& names) {
+  Table table;
+  table.names = {"label"};
+  table.headings = {"Label"};
+  for (const DecodedLabelStats& label : basis.labels) table.rows.push_back({text_cell(label.name)});
+  for (const std::string_view name : names) {
+    const auto& column = statistic(label_statistics(), name);
+    table.names.emplace_back(column.name);
+    table.headings.emplace_back(column.heading);
+    for (std::size_t c = 0; c < basis.labels.size(); ++c)
+      table.rows[c].push_back(statistic_cell(column.unit, column.value(basis.labels[c])));
+  }
+  return table;
+}
+
+TableBlock label_table(const ReportBasis& basis) {
+  std::vector<std::string_view> names;
+  for (const auto& column : label_statistics())
+    if (column.in_report) names.push_back(column.name);
+  TableBlock block{"labels", "Labels", statistics_table(basis, names)};
+  for (std::size_t c = 0; c < basis.labels.size(); ++c) block.table.rows[c][0].color = basis.colors[c];
   return block;
 }
 
@@ -55,26 +66,22 @@ Figure share_figure(const ReportBasis& basis) {
   bars.title = "Share of " + units().many;
   Ranges ranges;
   ranges.title = "Lengths of segments";
-  figure.table.names = {"label", "share", "q05", "median", "q95"};
+  figure.table = statistics_table(basis, {"share", "q05", "median", "q95"});
+  figure.table.headings.clear();  // the figure's table has plain names
   for (std::size_t c = 0; c < basis.labels.size(); ++c) {
-    const DecodedLabelStats& counts = basis.labels[c].counts;
+    const DecodedLabelStats& counts = basis.labels[c];
     bars.names.push_back(counts.name);
     bars.values.push_back(counts.share);
     bars.texts.push_back(share_text(counts.share));
     Ranges::Range range;
-    std::vector<Cell> row{text_cell(counts.name), share_cell(counts.share)};
     if (const auto& length = counts.length) {
       range = {static_cast<double>(length->q05), static_cast<double>(length->median),
                static_cast<double>(length->q95), ""};
       range.text =
           bases_text(range.low) + " to " + bases_text(range.high) + ", median " + bases_text(range.middle);
-      for (const double bases : {range.low, range.middle, range.high}) row.push_back(bases_cell(bases));
-    } else {
-      row.resize(5, number_cell({}));
     }
     ranges.names.push_back(counts.name);
     ranges.ranges.push_back(range);
-    figure.table.rows.push_back(std::move(row));
   }
   bars.colors = ranges.colors = basis.colors;
   figure.panels = {draw_bars(bars), draw_ranges(ranges)};
@@ -86,9 +93,9 @@ Histogram duration_panel(const ReportBasis& basis, const DurationCounts& counts,
   const double bin = static_cast<double>(basis.bin_size());
   panel.title = basis.label(c);
   panel.color = basis.colors[c];
-  panel.subtitle = count_text(basis.labels[c].counts.segments) +
-                   (basis.labels[c].counts.segments == 1 ? " segment, median " : " segments, median ") +
-                   bases_text(static_cast<double>(basis.labels[c].counts.length->median));
+  panel.subtitle = count_text(basis.labels[c].segments) +
+                   (basis.labels[c].segments == 1 ? " segment, median " : " segments, median ") +
+                   bases_text(static_cast<double>(basis.labels[c].length->median));
   for (const long long edge : counts.edges) panel.edges.push_back(static_cast<double>(edge) * bin);
   panel.x = {panel.edges.front(), panel.edges.back(), 0, 1, counts.grows};
   for (std::size_t i = 0; i < counts.classes(); ++i) {
@@ -125,7 +132,7 @@ Figure duration_figure(const ReportBasis& basis) {
   figure.table.names = {"label", "from", "to", "segments", "share", "model"};
   double top = 0;
   std::vector<std::size_t> shown = drawn_labels(basis, kMostPanels);
-  std::erase_if(shown, [&](std::size_t c) { return basis.labels[c].counts.segments == 0; });
+  std::erase_if(shown, [&](std::size_t c) { return basis.labels[c].segments == 0; });
   for (const std::size_t c : shown)
     for (std::size_t i = 0; i < counts.classes(); ++i)
       top = std::max({top, counts.share(c, i), counts.law[c].empty() ? 0 : counts.law[c][i]});
@@ -157,7 +164,7 @@ Figure seen_transition_figure(const ReportBasis& basis) {
                           .scale = HeatScale::kCommon,
                           .value_columns = {"segments", "share"}};
   return transition_figure(basis, map, [&](std::size_t from, std::size_t to) {
-    const std::vector<std::int64_t>& followed = basis.labels[from].counts.followed_by;
+    const std::vector<std::int64_t>& followed = basis.labels[from].followed_by;
     const std::int64_t all = std::accumulate(followed.begin(), followed.end(), std::int64_t{0});
     const std::int64_t count = to < followed.size() ? followed[to] : 0;
     TransitionEntry entry;

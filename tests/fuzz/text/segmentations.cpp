@@ -37,10 +37,10 @@ bool has_sums(const SegmentationFile& file) {
 }
 
 void check_numbers(const SegmentationFile& file) {
-  const std::vector<LabelSummary> labels = summarize(file, nullptr);
+  const std::vector<DecodedLabelStats> labels = summarize(file, nullptr);
   std::int64_t bases = 0;
-  for (const LabelSummary& label : labels) {
-    bases += label.counts.bases;
+  for (const DecodedLabelStats& label : labels) {
+    bases += label.bases;
     require(!label.posterior || (*label.posterior >= 0 && *label.posterior <= 1),
             "posteriors are probabilities");
   }

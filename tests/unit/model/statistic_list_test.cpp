@@ -1,0 +1,81 @@
+// The declared statistics, and the page that explains them.
+#include "model/statistic_list.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "support/catch.h"
+
+using namespace semicrf;
+
+namespace {
+
+// The part of docs/users/formats.md under this heading, as far as the next one.
+std::string section_of_page(const std::string& heading) {
+  std::ifstream file(std::filesystem::path(SEMICRF_SOURCE_DIR) / "docs/users/formats.md");
+  std::ostringstream page;
+  page << "\n" << file.rdbuf();
+  const std::string text = page.str(), line = "\n### " + heading;
+  const std::size_t begin = text.find(line);
+  REQUIRE(begin != std::string::npos);
+  return text.substr(begin, text.find("\n### ", begin + line.size()) - begin);
+}
+
+template <class Of>
+void check_names(const StatisticList<Of>& list) {
+  std::set<std::string_view> names;
+  for (const Statistic<Of>& one : list) {
+    INFO(one.name);
+    CHECK(names.insert(one.name).second);
+    CHECK_FALSE(one.meaning.empty());
+    CHECK_FALSE(one.meaning.ends_with('.'));
+    CHECK(&statistic(list, one.name) == &one);
+  }
+  CHECK_THROWS_AS(statistic(list, "no such name"), std::logic_error);
+}
+
+}  // namespace
+
+TEST_CASE("statistics have names of their own, and a meaning") {
+  check_names(length_statistics());
+  check_names(label_statistics());
+  check_names(sequence_statistics());
+  for (const auto& column : label_statistics()) CHECK_FALSE(column.heading.empty());
+}
+
+TEST_CASE("a statistic of lengths is known where there are segments") {
+  DecodedLabelStats label;
+  CHECK_FALSE(statistic(label_statistics(), "q25").value(label).number());
+  CHECK_FALSE(statistic(label_statistics(), "in_tail").value(label).number());
+  CHECK(statistic(label_statistics(), "segments").value(label).number() == 0.0);
+  label.length = LengthStats{.mean = 1.5, .shortest = 1, .q25 = 2};
+  CHECK(statistic(label_statistics(), "mean").value(label).number() == 1.5);
+  CHECK(statistic(label_statistics(), "shortest").value(label).number() == 1.0);
+  CHECK(statistic(label_statistics(), "q25").value(label).number() == 2.0);
+}
+
+TEST_CASE("the page of formats has every column of describe as it is declared") {
+  const std::string section = section_of_page("Numbers of labels (TSV)");
+  for (const auto& column : label_statistics()) {
+    const std::string row = "\n| `" + std::string(column.name) + "` | " + described(column) + " |";
+    INFO("the row that docs/users/formats.md should have: " << row);
+    CHECK(section.find(row + "\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("the page of formats names every member of the statistics") {
+  const std::string section = section_of_page("Statistics (JSON");
+  const auto check = [&](const auto& list) {
+    for (const auto& one : list) {
+      INFO(one.name);
+      if (one.part != JsonPart::kNone)
+        CHECK(section.find("`" + std::string(one.name) + "`") != std::string::npos);
+    }
+  };
+  check(length_statistics());
+  check(label_statistics());
+  check(sequence_statistics());
+}
