@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "model/exchange/hidden_markov.h"
 
 namespace semicrf {
 namespace {
@@ -184,14 +185,9 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
   parameters.bin_size = bin_size;
   parameters.bin_size_given = true;
   parameters.centering = Centering::kNone;
-  ChainModel& chain = parameters.chain;
-  chain.num_labels = static_cast<int>(states);
-  chain.max_duration = 1;
-  chain.initial = InitialTerm::kNone;
-  chain.duration_bias.assign(states, 0.0);
-  chain.end_scores.assign(states, 0.0);
-  for (const double p : model.first) chain.start_scores.push_back(log_probability(p));
-  for (const double p : model.transition) chain.transition.push_back(log_probability(p));
+  parameters.chain.initial = InitialTerm::kNone;
+  for (const double p : model.first) parameters.chain.start_scores.push_back(log_probability(p));
+  set_hidden_markov_chain(model.transition, parameters);
   EmissionHead head{std::vector<double>(states * marks), std::vector<double>(states)};
   for (std::size_t c = 0; c < states; ++c)
     for (std::size_t m = 0; m < marks; ++m) {

@@ -32,8 +32,8 @@ inline constexpr const char* kChromHmmOrders = "ETU";
 // Probabilities of emissions are kept this far from 0 and 1, which linear heads cannot hold.
 inline constexpr double kLeastEmission = 1e-9;
 
-// The same model as parameters: a bin is a segment (K = 1) that its own label may follow, so that log Z is
-// the model's log P(tracks). A probability of 0 is forbidden among first states and transitions; an emission
+// The same model as parameters (set_hidden_markov_chain()), so that log Z is the model's log P(tracks). A
+// probability of 0 is forbidden among first states and transitions; an emission
 // of 0 or 1 becomes kLeastEmission or 1 less that, with a warning. Labels have the names that ChromHMM gives
 // segments: the letter and the number of the state, E1, E2, ...
 Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std::vector<Warning>& warnings);

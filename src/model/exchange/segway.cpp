@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/error.h"
+#include "model/exchange/hidden_markov.h"
 
 namespace semicrf {
 namespace {
@@ -54,14 +55,6 @@ EmissionHead gaussian_head(const SegwayModel& model, double scale) {
       head.bias[c] -= scale * 0.5 * (m * m / v + std::log(2 * std::numbers::pi * v));
     }
   return head;
-}
-
-// Every bin a segment.
-void set_single_bins(const SegwayModel& model, ChainModel& chain) {
-  chain.max_duration = 1;
-  chain.duration_bias.assign(model.states(), 0.0);
-  chain.end_scores.assign(model.states(), 0.0);
-  for (const double p : frame_transitions(model)) chain.transition.push_back(log_or_never(p));
 }
 
 // Segments of at least `shortest` bins. A segment that ends with its sequence is not charged for ending. A
@@ -144,7 +137,7 @@ Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
   if (shortest > 1) {
     set_shortest(model, static_cast<int>(shortest), parameters);
   } else {
-    set_single_bins(model, chain);
+    set_hidden_markov_chain(frame_transitions(model), parameters);
   }
   parameters.emission = gaussian_head(model, static_cast<double>(options.bin_size));
   tell_differences(model, options, asinh, warnings);

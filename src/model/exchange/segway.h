@@ -42,13 +42,13 @@ struct SegwayOptions {
   std::optional<bool> asinh;                 // absent: as the model says, or else true, with a warning
 };
 
-// The same model as parameters. A frame is a bin, and a bin is a segment (K = 1) that its own label may
-// follow, so that log Z is ln P(tracks); with a shortest duration segments are as long as that and fall
-// geometrically beyond. Labels are "0", "1", ... or with sub-labels "0.0", "0.1", ... Emissions are linear in
-// the tracks and their squares; bins without a value say nothing (kMarginal), as in Segway. Where the
-// resolution is not 1, Segway counts a frame's term once for each of its bases, and so do the heads. Warnings
-// tell what Segway knows and this model does not: shortest lengths in marks of a ruler, and the asinh of
-// single bases. UsageError: a shortest duration with sub-labels, a transform that is not the model's.
+// The same model as parameters. A frame is a bin, and log Z is ln P(tracks) (set_hidden_markov_chain()); with
+// a shortest duration segments are as long as that and fall geometrically beyond. Labels are "0", "1", ... or
+// with sub-labels "0.0", "0.1", ... Emissions are linear in the tracks and their squares; bins without a
+// value say nothing (kMarginal), as in Segway. Where the resolution is not 1, Segway counts a frame's term
+// once for each of its bases, and so do the heads. Warnings tell what Segway knows and this model does not:
+// shortest lengths in marks of a ruler, and the asinh of single bases. UsageError: a shortest duration with
+// sub-labels, a transform that is not the model's.
 Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
                          std::vector<Warning>& warnings);
 

@@ -59,6 +59,40 @@ def test_log_z_is_the_likelihood_of_the_model(box):
     check(json.loads(box.text("n.json"))["transition"][1][0] == "-inf", "a transition of 0 came back")
 
 
+def test_boundaries_are_changes_of_state(box):
+    """decode, posterior and --stats of an imported model: a segment is a stay in a state, not a bin."""
+    rng = random.Random(6)
+    rows = [[float(rng.random() < (0.9 if t // 50 % 2 else 0.1)), float(rng.random() < 0.3)] for t in range(600)]
+    first, transition, emission, marks = [0.5, 0.5], [[0.95, 0.05], [0.1, 0.9]], [[0.9, 0.3], [0.1, 0.3]], ["A", "B"]
+    box.write("a.npy", npy(rows))
+    box.write("model.txt", model_text(first, transition, emission, marks))
+    box.ok("import chromhmm model.txt -b 1 -o m.json")
+    segments = bed_rows(box.ok("decode -q -p m.json --precision double a.npy").stdout)
+    check(2 < len(segments) < 60 and all(a[3] != b[3] for a, b in zip(segments, segments[1:])), "%d segments" % len(segments))
+    box.ok("posterior -q -p m.json --precision double --digits 9 --stats s.json -o a.bg a.npy")
+    # P(the state changes) from scaled forward and backward sums.
+    density = [[math.prod(p if x == 1 else 1 - p for x, p in zip(row, state)) for state in emission] for row in rows]
+    alpha, beta = [[d * f for d, f in zip(density[0], first)]], [[1.0, 1.0]]
+    for t in range(1, len(rows)):
+        alpha.append([density[t][c] * sum(alpha[-1][b] * transition[b][c] for b in (0, 1)) for c in (0, 1)])
+        alpha[-1] = [a / sum(alpha[-1]) for a in alpha[-1]]
+        u = len(rows) - t
+        beta.append([sum(transition[b][c] * density[u][c] * beta[-1][c] for c in (0, 1)) for b in (0, 1)])
+        beta[-1] = [b / sum(beta[-1]) for b in beta[-1]]
+    beta.reverse()
+    expected = [1.0]
+    for t in range(1, len(rows)):
+        pair = [[alpha[t - 1][b] * transition[b][c] * density[t][c] * beta[t][c] for c in (0, 1)] for b in (0, 1)]
+        expected.append((pair[0][1] + pair[1][0]) / sum(map(sum, pair)))
+    found = [0.0] * len(rows)
+    for line in box.text("a.bg").splitlines():
+        if not line.startswith("#"):
+            _, begin, end, value = line.split("\t")
+            found[int(begin):int(end)] = [float(value)] * (int(end) - int(begin))
+    check(max(abs(a - b) for a, b in zip(found, expected)) < 1e-8, "boundary posteriors")
+    check(abs(json.loads(box.text("s.json"))["sequences"][0]["expected_segments"] - sum(expected)) < 1e-6, "expected segments")
+
+
 def test_certain_emissions_are_told(box):
     box.write("model.txt", model_text([1.0], [[1.0]], [[0.0, 1.0]], ["A", "B"]))
     result = box.ok("import chromhmm model.txt -o m.json")
@@ -227,6 +261,12 @@ def test_chromosome_11_with_durations(box):
     truth, path = label_bins(bed.read_text()), label_bins(box.text("m.bed"))
     different = sum(a != b for a, b in zip(truth, path))
     check(different < 50, "%d bins differ" % different)
+    # Segments are stays: as many as ChromHMM's, with their boundaries; the best path has other ones.
+    for options, least in (("--rule posterior", 0.999), ("", 0.85)):
+        box.ok("decode -q -t 2 -p m.json %s -o v.bed %s" % (options, tracks))
+        box.ok("eval --truth %s --tolerance 200 --json e.json v.bed" % bed)
+        found = json.loads(box.text("e.json"))["overall"]["boundaries"]["within"]["f1"]
+        check(found > least, "decode %s: F1 %r" % (options, found))
 
 
 def label_bins(text):
