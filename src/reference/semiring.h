@@ -1,5 +1,4 @@
-// The two ways of combining alternatives, the semirings: sum their probabilities (log-sum-exp), or keep the
-// best.
+// Alternatives combined in a semiring: the sum of their probabilities (log-sum-exp), or the best.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +7,9 @@
 #include <span>
 
 #include "core/chain_model.h"
+#include "engine/semiring.h"
 
 namespace semicrf {
-
-enum class Semiring {
-  kLog,  // log of the sum of exponentials
-  kMax,
-};
 
 // The sum, or maximum, of term(0) .. term(count-1), each computed up to twice. -inf for no terms, or when all
 // are -inf.

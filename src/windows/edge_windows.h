@@ -10,13 +10,12 @@
 #include <memory>
 
 #include "engine/engine.h"
+#include "engine/semiring.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_plan.h"
 
 namespace semicrf {
-
-enum class Semiring { kLog, kMax };
 
 // The first or the last window of a piece whose edge there is cut.
 struct EdgeWindow {

@@ -11,15 +11,15 @@
 namespace semicrf {
 namespace {
 
-constexpr std::array<std::pair<Part, std::string_view>, 8> kPartNames{{
-    {Part::kWeights, "weights"},
-    {Part::kBias, "bias"},
-    {Part::kBoundary, "boundary"},
-    {Part::kTransition, "transition"},
-    {Part::kDuration, "duration"},
-    {Part::kTail, "tail"},
-    {Part::kStart, "start"},
-    {Part::kEnd, "end"},
+constexpr std::array<std::pair<ParameterPart, std::string_view>, 8> kPartNames{{
+    {ParameterPart::kWeights, "weights"},
+    {ParameterPart::kBias, "bias"},
+    {ParameterPart::kBoundary, "boundary"},
+    {ParameterPart::kTransition, "transition"},
+    {ParameterPart::kDuration, "duration"},
+    {ParameterPart::kTail, "tail"},
+    {ParameterPart::kStart, "start"},
+    {ParameterPart::kEnd, "end"},
 }};
 
 // Keeps probabilities representable on both sides: 1 - q must not round to 0.
@@ -42,17 +42,17 @@ std::vector<double> duration_counts(const PathCounts& counts, const ChainModel& 
 
 }  // namespace
 
-std::string_view part_name(Part part) {
+std::string_view part_name(ParameterPart part) {
   for (const auto& [value, name] : kPartNames)
     if (value == part) return name;
   throw std::logic_error("unknown part");
 }
 
-std::set<Part> parse_parts(const std::vector<std::string>& names) {
-  std::set<Part> parts;
+std::set<ParameterPart> parse_parts(const std::vector<std::string>& names) {
+  std::set<ParameterPart> parts;
   for (const std::string& name : names) {
     if (name == "emission") {
-      parts.insert({Part::kWeights, Part::kBias});
+      parts.insert({ParameterPart::kWeights, ParameterPart::kBias});
       continue;
     }
     const auto known = std::find_if(kPartNames.begin(), kPartNames.end(),
@@ -71,12 +71,12 @@ std::set<Part> parse_parts(const std::vector<std::string>& names) {
   return parts;
 }
 
-ParameterSpace::ParameterSpace(const Parameters& first, const std::set<Part>& frozen,
+ParameterSpace::ParameterSpace(const Parameters& first, const std::set<ParameterPart>& frozen,
                                const PathCounts& counts, const PenaltyOptions& penalty)
     : first_(first), frozen_(frozen) {
-  if (first.centering == Centering::kMean) frozen_.insert(Part::kBias);
+  if (first.centering == Centering::kMean) frozen_.insert(ParameterPart::kBias);
   if (!first.duration.kind->is_table() && first.duration.kind->parameters().empty())
-    frozen_.insert(Part::kDuration);
+    frozen_.insert(ParameterPart::kDuration);
   add_scores(counts, penalty);
   add_durations(counts, penalty);
 }
@@ -109,13 +109,13 @@ void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& 
   const auto boundary_list = [](std::vector<double> BoundaryHead::*member) {
     return [member](Parameters& p) { return p.boundary ? &((*p.boundary).*member) : nullptr; };
   };
-  if (is_free(Part::kWeights))
+  if (is_free(ParameterPart::kWeights))
     add_plain(emission_list(&EmissionHead::weights), &ParameterGradient::weights,
               [&](std::size_t i) { return scale(kDoubtful * counts.positions[i / tracks] + penalty.l2); });
-  if (is_free(Part::kBias))
+  if (is_free(ParameterPart::kBias))
     add_plain(emission_list(&EmissionHead::bias), &ParameterGradient::bias,
               [&](std::size_t c) { return scale(kDoubtful * counts.positions[c]); });
-  if (is_free(Part::kBoundary)) {
+  if (is_free(ParameterPart::kBoundary)) {
     const std::size_t inputs =
         first_.boundary
             ? tracks * static_cast<std::size_t>(first_.boundary->last - first_.boundary->first + 1)
@@ -132,18 +132,19 @@ void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& 
   const auto chain_list = [](std::vector<double> ChainModel::*member) {
     return [member](Parameters& p) { return &(p.chain.*member); };
   };
-  if (is_free(Part::kTransition))
+  if (is_free(ParameterPart::kTransition))
     add_plain(chain_list(&ChainModel::transition), &ParameterGradient::transition,
               [&](std::size_t i) { return scale(counts.transition[i] + penalty.l2_transition); });
   const auto at_ends = [&](std::size_t) { return scale(penalty.l2_transition); };
-  if (is_free(Part::kStart))
+  if (is_free(ParameterPart::kStart))
     add_plain(chain_list(&ChainModel::start_scores), &ParameterGradient::start, at_ends);
-  if (is_free(Part::kEnd)) add_plain(chain_list(&ChainModel::end_scores), &ParameterGradient::end, at_ends);
+  if (is_free(ParameterPart::kEnd))
+    add_plain(chain_list(&ChainModel::end_scores), &ParameterGradient::end, at_ends);
 }
 
 void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOptions& penalty) {
   const std::size_t labels = first_.labels.size();
-  if (is_free(Part::kDuration)) {
+  if (is_free(ParameterPart::kDuration)) {
     if (first_.duration.kind->is_table()) {
       stretches_ = table_stretches(first_.chain.duration_bias, labels, duration_counts(counts, first_.chain),
                                    penalty.smoothness);
@@ -154,7 +155,7 @@ void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOption
       size_ += labels * first_.duration.kind->parameters().size();
     }
   }
-  if (!is_free(Part::kTail) || !first_.chain.has_tail()) return;
+  if (!is_free(ParameterPart::kTail) || !first_.chain.has_tail()) return;
   for (std::size_t c = 0; c < labels; ++c) {
     if (first_.duration.tail[c] == 0 || first_.duration.continued_tail(c)) continue;
     free_tails_.push_back(c);

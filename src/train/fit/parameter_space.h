@@ -22,21 +22,21 @@
 namespace semicrf {
 
 // The parts that --freeze names.
-enum class Part { kWeights, kBias, kBoundary, kTransition, kDuration, kTail, kStart, kEnd };
-std::string_view part_name(Part part);
+enum class ParameterPart { kWeights, kBias, kBoundary, kTransition, kDuration, kTail, kStart, kEnd };
+std::string_view part_name(ParameterPart part);
 
 // UsageError for a name that is no part; "emission" is weights and bias.
-std::set<Part> parse_parts(const std::vector<std::string>& names);
+std::set<ParameterPart> parse_parts(const std::vector<std::string>& names);
 
 class ParameterSpace {
  public:
   // `first` fixes shapes, what is forbidden and what is frozen. Under `mean` centring the bias has no effect
   // and is frozen; so are durations of kind `uniform`.
-  ParameterSpace(const Parameters& first, const std::set<Part>& frozen, const PathCounts& counts,
+  ParameterSpace(const Parameters& first, const std::set<ParameterPart>& frozen, const PathCounts& counts,
                  const PenaltyOptions& penalty);
 
   std::size_t size() const { return size_; }
-  bool is_free(Part part) const { return !frozen_.contains(part); }
+  bool is_free(ParameterPart part) const { return !frozen_.contains(part); }
 
   std::vector<double> pack(const Parameters& parameters) const;
   Parameters unpack(std::span<const double> coordinates) const;
@@ -58,7 +58,7 @@ class ParameterSpace {
   void add_durations(const PathCounts& counts, const PenaltyOptions& penalty);
 
   Parameters first_;
-  std::set<Part> frozen_;
+  std::set<ParameterPart> frozen_;
   std::vector<Plain> plain_;
   std::vector<TableStretch> stretches_;  // stretches of a free table
   std::vector<double> formula_scale_;    // (C) where the parameters of a formula are free, else empty

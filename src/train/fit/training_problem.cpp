@@ -24,8 +24,8 @@ TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingDat
       sums_(training, validation, engine, ranks),
       positions_(training.positions()) {
   objective_.margin = margin;
-  objective_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
-  objective_.boundary = space.is_free(Part::kBoundary);
+  objective_.emissions = space.is_free(ParameterPart::kWeights) || space.is_free(ParameterPart::kBias);
+  objective_.boundary = space.is_free(ParameterPart::kBoundary);
   const bool is_alone = ranks == nullptr || ranks->size() == 1;
   side_by_side_ = is_alone && !validation.pieces.empty() &&
                   positions_ + validation.positions() <= kSideBySide && takes_gpu(engine);

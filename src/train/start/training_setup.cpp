@@ -312,7 +312,7 @@ class SetUp {
                                         inputs.training, inputs.validation);
     }
     // In a linear chain the score of the only duration is a second bias.
-    if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
+    if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(ParameterPart::kDuration);
     setup_.first.training.clear();
     const bool given = gives_boundary_scores(options_.input);
     if (given && setup_.first.boundary)

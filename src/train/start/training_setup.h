@@ -17,7 +17,7 @@ struct TrainingSetup {
   TrainingInputs inputs;
   Parameters first;   // where the fit starts
   PathCounts counts;  // counts of the training data
-  std::set<Part> frozen;
+  std::set<ParameterPart> frozen;
   double margin = 0;        // objective.h
   TrainingRecord record;    // files, options and sizes
   std::string fingerprint;  // digest of files and options, for checkpoints

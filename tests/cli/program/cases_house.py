@@ -280,3 +280,19 @@ def test_sections_of_lab_notes_are_dated(box):
     undated = [section.splitlines()[0] for section in sections
                if not re.match(r"[^\n]+\n\n\*20\d\d-\d\d-\d\d[^*]*`[0-9a-f]{8}`[^*]*\*\n", section)]
     check(not undated, "docs/lab-notes.md: no date and commit below the heading of %s" % ", ".join(undated))
+
+
+def test_a_type_has_one_definition(box):
+    """No two headers define a type of one name in the same namespace: the linker would take either for both."""
+    found = {}
+    for path in files():
+        if path.suffix not in (".h", ".cuh") or path.parts[0] not in ("src", "cuda", "apps"):
+            continue
+        text = (ROOT / path).read_text()
+        for match in re.finditer(r"^(?:class|struct|enum class) (\w+)[^;{:]*(?: : [^;{]*)?\{", text, re.M):
+            spaces = re.findall(r"^namespace ([\w:]+) \{", text[:match.start()], re.M)
+            found.setdefault((spaces[-1] if spaces else "", match.group(1)), set()).add(str(path))
+    check(len(found) > 500, "only %d types found" % len(found))
+    # The namespace of an instruction set begins a second time in each file.
+    twice = sorted("%s::%s in %s" % (*name, " and ".join(sorted(paths))) for name, paths in found.items() if len(paths) > 1)
+    check(not twice, "\n".join(twice))

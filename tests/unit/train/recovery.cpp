@@ -173,7 +173,8 @@ Recovery recover(const RecoveryCase& sample, const EngineOptions& engine) {
   std::fill(first.chain.transition.begin(), first.chain.transition.end(), 0.0);
   std::fill(first.chain.duration_bias.begin(), first.chain.duration_bias.end(), 0.0);
   const PenaltyOptions none{0, 0, 0, 0};
-  const ParameterSpace space(first, {Part::kBias, Part::kStart, Part::kEnd}, counts, none);
+  const ParameterSpace space(first, {ParameterPart::kBias, ParameterPart::kStart, ParameterPart::kEnd},
+                             counts, none);
   const Penalties penalties(none, first);
   const TrainingData no_validation;
   const TrainingProblem problem(data, no_validation, space, penalties, engine);

@@ -112,7 +112,8 @@ struct Fit {
 Fit fit_durations(const TrainingData& data, const Parameters& first, const EngineOptions& engine) {
   const PenaltyOptions none{0, 0, 0, 0};
   const ParameterSpace space(first,
-                             {Part::kWeights, Part::kBias, Part::kTransition, Part::kStart, Part::kEnd},
+                             {ParameterPart::kWeights, ParameterPart::kBias, ParameterPart::kTransition,
+                              ParameterPart::kStart, ParameterPart::kEnd},
                              count_paths(data), none);
   const Penalties penalties(none, first);
   const TrainingData no_validation;

@@ -16,8 +16,9 @@ namespace {
 
 using test::ModelShape;
 
-constexpr Part kAllParts[] = {Part::kWeights,  Part::kBias, Part::kBoundary, Part::kTransition,
-                              Part::kDuration, Part::kTail, Part::kStart,    Part::kEnd};
+constexpr ParameterPart kAllParts[] = {
+    ParameterPart::kWeights,  ParameterPart::kBias, ParameterPart::kBoundary, ParameterPart::kTransition,
+    ParameterPart::kDuration, ParameterPart::kTail, ParameterPart::kStart,    ParameterPart::kEnd};
 
 struct Setup {
   TrainingData data;
@@ -47,9 +48,9 @@ EngineOptions reference_engine() {
 }
 
 // Compares the gradient by the coordinates of `part` alone; every `stride`-th of them.
-void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, std::size_t stride,
+void check_part(const Setup& setup, ParameterPart part, const PenaltyOptions& weights, std::size_t stride,
                 double margin = 0) {
-  std::set<Part> frozen(std::begin(kAllParts), std::end(kAllParts));
+  std::set<ParameterPart> frozen(std::begin(kAllParts), std::end(kAllParts));
   frozen.erase(part);
   const ParameterSpace space(setup.parameters, frozen, setup.counts, weights);
   if (space.size() == 0) return;
@@ -76,7 +77,7 @@ void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, st
 
   double dot = 0, squares = 0, squares_of_differences = 0, worst = 0, largest = 0;
   for (std::size_t i = 0; i < x.size(); i += stride) {
-    const double h = part == Part::kTail ? 5e-2 : 1e-2;  // tails hardly count in so short a piece
+    const double h = part == ParameterPart::kTail ? 5e-2 : 1e-2;  // tails hardly count in so short a piece
     std::vector<double> moved = x;
     const auto at = [&](double step) {
       moved[i] = x[i] + step;
@@ -103,8 +104,8 @@ void check_all_parts(const ModelShape& shape, std::int64_t length, std::size_t s
   INFO("seed " << kSeed << ", centring " << static_cast<int>(shape.centering) << ", durations " << shape.kind
                << ", tail " << shape.tail << ", initial " << static_cast<int>(shape.initial) << ", cut left "
                << cut.left << ", right " << cut.right);
-  for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, stride);
-  check_part(setup, Part::kWeights, PenaltyOptions{}, stride, 0.25);
+  for (const ParameterPart part : kAllParts) check_part(setup, part, PenaltyOptions{}, stride);
+  check_part(setup, ParameterPart::kWeights, PenaltyOptions{}, stride, 0.25);
 }
 
 }  // namespace
@@ -155,7 +156,7 @@ TEST_CASE("the training gradient equals central differences where a segment cove
   }
   INFO("cut left " << cut.left << ", right " << cut.right << ", durations " << shape.kind);
   setup.counts = count_paths(setup.data);
-  for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
+  for (const ParameterPart part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
 }
 
 TEST_CASE("forbidden scores stay forbidden and have no coordinate", "[train]") {
@@ -199,7 +200,7 @@ TEST_CASE("forbidden scores stay forbidden and have no coordinate", "[train]") {
     }
   }
   CHECK(back.chain.transition[0] == kNegativeInfinity);
-  for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
+  for (const ParameterPart part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
 }
 
 TEST_CASE("coordinates of long tables lead back to the same table", "[train]") {
