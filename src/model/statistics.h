@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/statistic.h"
 #include "core/warning.h"
 
 namespace semicrf {
@@ -128,5 +129,13 @@ struct Stats {
   std::optional<LengthStats> decoded_lengths;                    // lengths of all their segments
   std::vector<SequenceStats> sequences;
 };
+
+// The numbers above, declared for whoever writes them.
+// Lengths of segments.
+const StatisticList<LengthStats>& length_statistics();
+// A label in a segmentation, its lengths included, in the order of the table.
+const StatisticList<DecodedLabelStats>& label_statistics();
+// A sequence of a run.
+const StatisticList<SequenceStats>& sequence_statistics();
 
 }  // namespace semicrf

@@ -29,6 +29,21 @@ Cell number_cell(std::optional<double> number) {
   return {exact_number(*number), short_number(*number), {}, true};
 }
 
+Cell statistic_cell(StatisticUnit unit, const StatisticValue& value) {
+  const std::optional<double> number = value.number();
+  if (!number) return number_cell({});
+  switch (unit) {
+    case StatisticUnit::kCount:
+      return count_cell(static_cast<std::int64_t>(*number));
+    case StatisticUnit::kBases:
+      return bases_cell(*number);
+    case StatisticUnit::kShare:
+      return share_cell(*number);
+    default:
+      return number_cell(*number);
+  }
+}
+
 std::string tsv_text(const Table& table) {
   std::string text = joined(table.names, "\t") + "\n";
   for (const std::vector<Cell>& row : table.rows) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/statistic.h"
+
 namespace semicrf {
 
 // `value` is written to the TSV; the page shows `shown` in its place, which is the same number for people.
@@ -24,6 +26,9 @@ Cell integer_cell(std::int64_t number);          // 1234567 as it stands
 Cell bases_cell(double bases);                   // 24000 as 24 kb
 Cell share_cell(std::optional<double> share);    // 0.25 as 25.0 %; nothing: "." in the TSV
 Cell number_cell(std::optional<double> number);  // nine significant digits, shown with three; "-inf" too
+
+// The cell of its unit; nothing as number_cell() has it.
+Cell statistic_cell(StatisticUnit unit, const StatisticValue& value);
 
 struct Table {
   std::vector<std::string> names;     // names of the TSV's columns

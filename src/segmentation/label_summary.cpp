@@ -2,29 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/text/label_track_files.h"
-#include "model/statistic_list.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {
 namespace {
-
-std::string cell_text(const StatisticValue& value) {
-  std::string text = ".";
-  value.visit([&](auto number) {
-    if constexpr (std::is_integral_v<decltype(number)>) {
-      text = std::to_string(number);
-    } else {
-      text = formatted("%.6g", number);
-    }
-  });
-  return text;
-}
 
 // The place of every label of the segmentation in the summary.
 std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const Parameters* model,
@@ -125,7 +111,8 @@ std::string summary_text(const std::vector<DecodedLabelStats>& labels) {
   text += "\n";
   for (const DecodedLabelStats& label : labels) {
     text += escape_control(label.name);
-    for (const auto& column : label_statistics()) text.append("\t").append(cell_text(column.value(label)));
+    for (const auto& column : label_statistics())
+      text.append("\t").append(statistic_text(column.value(label), "%.6g", "."));
     text += "\n";
   }
   return text;

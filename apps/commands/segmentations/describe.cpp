@@ -13,7 +13,6 @@
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
 #include "io/text/label_track_files.h"
-#include "model/statistic_list.h"
 #include "segmentation/label_summary.h"
 
 namespace semicrf {

@@ -17,14 +17,10 @@ constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
 std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
 
 TableRow summary_row(const std::string& name, const Reliability& sums) {
-  return {name,
-          std::to_string(sums.count()),
-          std::to_string(sums.events()),
-          digits(sums.mean_predicted()),
-          digits(sums.observed()),
-          digits(sums.brier()),
-          digits(sums.log_loss()),
-          digits(sums.calibration_error())};
+  TableRow row = {name};
+  for (const auto& column : reliability_statistics())
+    row.push_back(statistic_text(column.value(sums), "%.4g", "-"));
+  return row;
 }
 
 std::string reliability_table(const std::string& name, const Reliability& sums) {
@@ -94,9 +90,8 @@ std::string calibration_text(const CalibrationReport& report) {
     text += (text.empty() || more.empty() ? "" : "\n") + more;
   };
   if (report.boundaries || report.labels) {
-    std::vector<TableRow> rows = {{"posteriors, bins of " + amount(report.bin_size), "bins", "events",
-                                   "mean predicted", "observed", "Brier score", "log loss",
-                                   "calibration error"}};
+    std::vector<TableRow> rows = {{"posteriors, bins of " + amount(report.bin_size)}};
+    for (const auto& column : reliability_statistics()) rows[0].emplace_back(column.heading);
     if (report.boundaries) rows.push_back(summary_row("a segment starts", report.boundaries->reliability));
     if (report.labels)
       for (const LabelCalibration& label : report.labels->labels)

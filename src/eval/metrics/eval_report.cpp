@@ -14,14 +14,17 @@ namespace {
 
 using Row = TableRow;
 
-Row match_row(const std::string& name, const MatchCounts& counts) {
-  return {name,
-          std::to_string(counts.truth),
-          std::to_string(counts.predicted),
-          std::to_string(counts.matched),
-          ratio_text(counts.precision()),
-          ratio_text(counts.recall()),
-          ratio_text(counts.f1())};
+// A row for each of these, with a column for each of the counts and ratios.
+std::string counts_table(const std::string& title,
+                         const std::vector<std::pair<std::string, MatchCounts>>& counts) {
+  std::vector<Row> rows = {{title}};
+  for (const auto& column : match_statistics()) rows[0].emplace_back(column.heading);
+  for (const auto& [name, of] : counts) {
+    Row& row = rows.emplace_back(Row{name});
+    for (const auto& column : match_statistics())
+      row.push_back(statistic_text(column.value(of), "%.4f", "-"));
+  }
+  return text_table(rows);
 }
 
 std::string within(std::int64_t tolerance) { return "within " + std::to_string(tolerance); }
@@ -29,14 +32,13 @@ std::string within(std::int64_t tolerance) { return "within " + std::to_string(t
 std::string overall_table(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
   const std::string near = within(evaluation.tolerance);
-  return text_table({{"overall", "truth", "predicted", "matched", "precision", "recall", "F1"},
-                     match_row(units().many, sum.bases),
-                     match_row("boundaries, exact", evaluation.boundary_exact),
-                     match_row("boundaries, " + near, evaluation.boundary_within),
-                     match_row("boundaries and label, exact", sum.boundary_exact),
-                     match_row("boundaries and label, " + near, sum.boundary_within),
-                     match_row("segments, exact", sum.segment_exact),
-                     match_row("segments, overlap", sum.segment_overlap)});
+  return counts_table("overall", {{units().many, sum.bases},
+                                  {"boundaries, exact", evaluation.boundary_exact},
+                                  {"boundaries, " + near, evaluation.boundary_within},
+                                  {"boundaries and label, exact", sum.boundary_exact},
+                                  {"boundaries and label, " + near, sum.boundary_within},
+                                  {"segments, exact", sum.segment_exact},
+                                  {"segments, overlap", sum.segment_overlap}});
 }
 
 std::string label_table(const EvalReport& report) {

@@ -21,6 +21,20 @@ std::optional<double> MatchCounts::precision() const { return ratio(matched, pre
 std::optional<double> MatchCounts::recall() const { return ratio(matched, truth); }
 std::optional<double> MatchCounts::f1() const { return ratio(2 * matched, truth + predicted); }
 
+const StatisticList<MatchCounts>& match_statistics() {
+  using enum StatisticUnit;
+  using M = MatchCounts;
+  static const StatisticList<M> list = {
+      {"truth", "truth", kCount, "what the truth has", &M::truth},
+      {"predicted", "predicted", kCount, "what the prediction has", &M::predicted},
+      {"matched", "matched", kCount, "what both agree on", &M::matched},
+      {"precision", "precision", kNumber, "matched / predicted", &M::precision},
+      {"recall", "recall", kNumber, "matched / truth", &M::recall},
+      {"f1", "F1", kNumber, "2 matched / (truth + predicted)", &M::f1},
+  };
+  return list;
+}
+
 MatchCounts& MatchCounts::operator+=(const MatchCounts& other) {
   truth += other.truth;
   predicted += other.predicted;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/segment.h"
+#include "core/text/statistic.h"
 
 namespace semicrf {
 
@@ -24,6 +25,7 @@ struct MatchCounts {
   MatchCounts& operator+=(const MatchCounts& other);
   friend bool operator==(const MatchCounts&, const MatchCounts&) = default;
 };
+const StatisticList<MatchCounts>& match_statistics();
 
 // The largest number of pairs (one of `a`, one of `b`) at most `tolerance` apart that have no member in
 // common. Both are sorted. Taking the leftmost two that are near enough and dropping what nothing can reach

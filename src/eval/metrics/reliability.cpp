@@ -93,4 +93,21 @@ Reliability& Reliability::operator+=(const Reliability& other) {
   return *this;
 }
 
+const StatisticList<Reliability>& reliability_statistics() {
+  using enum StatisticUnit;
+  using R = Reliability;
+  static const StatisticList<R> list = {
+      {"bins", "bins", kCount, "predictions", &R::count},
+      {"events", "events", kCount, "how many of them happened", &R::events},
+      {"mean_predicted", "mean predicted", kNumber, "mean prediction", &R::mean_predicted},
+      {"observed", "observed", kNumber, "share that happened", &R::observed},
+      {"brier", "Brier score", kNumber, "mean squared error", &R::brier},
+      {"log_loss", "log loss", kNats, "mean of -ln of what was predicted for what happened", &R::log_loss},
+      {"expected_calibration_error", "calibration error", kNumber,
+       "mean over them of the distance between mean prediction and share in their part",
+       &R::calibration_error},
+  };
+  return list;
+}
+
 }  // namespace semicrf

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/text/statistic.h"
+
 namespace semicrf {
 
 inline constexpr int kReliabilityBins = 10;
@@ -63,5 +65,6 @@ class Reliability {
   double event_loss_ = 0;
   double other_loss_ = 0;  // sum of -ln (1-p) over what did not happen
 };
+const StatisticList<Reliability>& reliability_statistics();
 
 }  // namespace semicrf

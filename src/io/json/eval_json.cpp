@@ -14,14 +14,18 @@ OrderedJson optional_number(const std::optional<double>& value) {
   return value ? OrderedJson(*value) : OrderedJson();
 }
 
-OrderedJson match_json(const MatchCounts& counts) {
-  return {{"truth", counts.truth},
-          {"predicted", counts.predicted},
-          {"matched", counts.matched},
-          {"precision", optional_number(counts.precision())},
-          {"recall", optional_number(counts.recall())},
-          {"f1", optional_number(counts.f1())}};
+// All numbers of a list, each under its name; null where one is not defined.
+template <class Of>
+OrderedJson numbers_json(const StatisticList<Of>& list, const Of& of) {
+  OrderedJson object;
+  for (const Statistic<Of>& one : list) {
+    OrderedJson& member = object[std::string(one.name)];
+    one.value(of).visit([&](auto number) { member = number; });
+  }
+  return object;
 }
+
+OrderedJson match_json(const MatchCounts& counts) { return numbers_json(match_statistics(), counts); }
 
 // Bases with one more key in front.
 OrderedJson bases_json(const std::optional<double>& accuracy, const MatchCounts& counts) {
@@ -157,13 +161,7 @@ void put_evaluated(OrderedJson& document, const EvalReport& report) {
 }
 
 OrderedJson reliability_json(const Reliability& sums) {
-  OrderedJson object = {{"bins", sums.count()},
-                        {"events", sums.events()},
-                        {"mean_predicted", optional_number(sums.mean_predicted())},
-                        {"observed", optional_number(sums.observed())},
-                        {"brier", optional_number(sums.brier())},
-                        {"log_loss", optional_number(sums.log_loss())},
-                        {"expected_calibration_error", optional_number(sums.calibration_error())}};
+  OrderedJson object = numbers_json(reliability_statistics(), sums);
   object["reliability"] = OrderedJson::array();
   for (std::size_t i = 0; i < sums.bins().size(); ++i) {
     const ReliabilityBin& bin = sums.bins()[i];

@@ -1,7 +1,6 @@
 #include "io/json/multiqc_json.h"
 
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -15,7 +14,6 @@
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
-#include "model/statistic_list.h"
 
 namespace semicrf {
 namespace {
@@ -137,9 +135,8 @@ std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels)
 void add_statistic(Row& row, std::string_view name, const char* format, const std::optional<double>& value,
                    const OrderedJson& options) {
   const Statistic<SequenceStats>& declared = statistic(sequence_statistics(), name);
-  std::string description = described(declared);
-  description[0] = static_cast<char>(std::toupper(description[0]));
-  row.add(std::string(name), std::string(declared.heading), description, format, value, options);
+  row.add(std::string(name), capitalized(declared.heading), capitalized(described(declared)), format, value,
+          options);
 }
 
 MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {
@@ -214,7 +211,7 @@ MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegme
   for (const DecodedLabelStats& label : segments.decoded)
     for (const std::string_view name : {"q05", "median", "q95"}) {
       const Statistic<DecodedLabelStats>& length = statistic(label_statistics(), name);
-      const std::string what = name == "median" ? "median" : std::string(length.heading);
+      const std::string what(length.heading);
       const bool hidden = name != "median";
       row.add(in_key(label.name) + "_" + std::string(name), label.name + " " + what,
               "Length of segments of " + label.name + ", bases: " + what, "{:,.0f}",

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/output_file.h"
-#include "model/statistic_list.h"
 
 namespace semicrf {
 namespace {

@@ -11,19 +11,20 @@ namespace semicrf {
 namespace {
 
 std::vector<Cell> match_row(const std::string& name, const MatchCounts& counts) {
-  return {text_cell(name),
-          count_cell(counts.truth),
-          count_cell(counts.predicted),
-          count_cell(counts.matched),
-          number_cell(counts.precision()),
-          number_cell(counts.recall()),
-          number_cell(counts.f1())};
+  std::vector<Cell> row = {text_cell(name)};
+  for (const auto& column : match_statistics())
+    row.push_back(statistic_cell(column.unit, column.value(counts)));
+  return row;
 }
 
 TableBlock overall_table(const Evaluation& evaluation) {
   TableBlock block{"evaluation", "Agreement with the truth", {}};
-  block.table.names = {"of", "truth", "predicted", "matched", "precision", "recall", "f1"};
-  block.table.headings = {"", "Truth", "Predicted", "Matched", "Precision", "Recall", "F1"};
+  block.table.names = {"of"};
+  block.table.headings = {""};
+  for (const auto& column : match_statistics()) {
+    block.table.names.emplace_back(column.name);
+    block.table.headings.push_back(capitalized(column.heading));
+  }
   const LabelEvaluation sum = evaluation.over_labels();
   const std::string near = ", within " + amount(evaluation.tolerance);
   block.table.rows = {match_row(units().many, sum.bases),

@@ -5,7 +5,6 @@
 
 #include "core/text/units.h"
 #include "draw/number_text.h"
-#include "model/statistic_list.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"
@@ -14,21 +13,6 @@
 
 namespace semicrf {
 namespace {
-
-Cell statistic_cell(StatisticUnit unit, const StatisticValue& value) {
-  const std::optional<double> number = value.number();
-  if (!number) return number_cell({});
-  switch (unit) {
-    case StatisticUnit::kCount:
-      return count_cell(static_cast<std::int64_t>(*number));
-    case StatisticUnit::kBases:
-      return bases_cell(*number);
-    case StatisticUnit::kShare:
-      return share_cell(*number);
-    default:
-      return number_cell(*number);
-  }
-}
 
 // The label of each row, and these of its statistics.
 Table statistics_table(const ReportBasis& basis, const std::vector<std::string_view>& names) {
@@ -39,7 +23,7 @@ Table statistics_table(const ReportBasis& basis, const std::vector<std::string_v
   for (const std::string_view name : names) {
     const auto& column = statistic(label_statistics(), name);
     table.names.emplace_back(column.name);
-    table.headings.emplace_back(column.heading);
+    table.headings.push_back(capitalized(column.heading));
     for (std::size_t c = 0; c < basis.labels.size(); ++c)
       table.rows[c].push_back(statistic_cell(column.unit, column.value(basis.labels[c])));
   }

@@ -1,6 +1,6 @@
-// The numbers of model/statistics.h, each declared once: its name, heading, unit, meaning and where it is.
-// The JSON of --stats, the table and the help of describe, the tables of the report and documents for MultiQC
-// are made of these lists, and a test compares docs/users/formats.md with them.
+// A number that is written in several places, declared once: its name, heading, unit, meaning and where it
+// is. JSON, tables, help, the report and documents for MultiQC are made of lists of these (model/statistics,
+// eval/metrics), and a test compares the pages of docs/users with them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "model/statistics.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 
@@ -42,6 +43,19 @@ class StatisticValue {
   std::variant<std::monostate, std::int64_t, double> value_;
 };
 
+// An integer as it is, a number in this format of printf.
+inline std::string statistic_text(const StatisticValue& value, const char* format, const char* unknown) {
+  std::string text = unknown;
+  value.visit([&](auto number) {
+    if constexpr (std::is_integral_v<decltype(number)>) {
+      text = std::to_string(number);
+    } else {
+      text = formatted(format, number);
+    }
+  });
+  return text;
+}
+
 enum class StatisticUnit { kCount, kBins, kBases, kShare, kProbability, kNats, kNumber };
 
 // Where the JSON object has a number: lists and objects stand between the parts.
@@ -50,7 +64,7 @@ enum class JsonPart { kNone, kFirst, kSecond, kThird };
 template <class Of>
 struct Statistic {
   std::string_view name;     // name of the JSON member and of the column in tables
-  std::string_view heading;  // heading for people; empty where nothing shows one
+  std::string_view heading;  // heading for people, in small letters; empty where nothing shows one
   StatisticUnit unit;
   std::string_view meaning;  // for help and documents; no full stop
   std::function<StatisticValue(const Of&)> value;
@@ -62,18 +76,20 @@ struct Statistic {
 template <class Of>
 using StatisticList = std::vector<Statistic<Of>>;
 
-// Lengths of segments.
-const StatisticList<LengthStats>& length_statistics();
-// A label in a segmentation, its lengths included, in the order of the table.
-const StatisticList<DecodedLabelStats>& label_statistics();
-// A sequence of a run.
-const StatisticList<SequenceStats>& sequence_statistics();
-
 // "mean length of the segments, bases".
-std::string with_unit(std::string_view meaning, StatisticUnit unit);
 template <class Of>
 std::string described(const Statistic<Of>& one) {
-  return with_unit(one.meaning, one.unit);
+  std::string text(one.meaning);
+  if (one.unit == StatisticUnit::kBases) text += ", bases";
+  if (one.unit == StatisticUnit::kNats) text += ", nats";
+  return text;
+}
+
+inline std::string capitalized(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z')
+    result[0] = static_cast<char>(result[0] - 'a' + 'A');
+  return result;
 }
 
 // The one of this name, which is in the list.

@@ -1,5 +1,5 @@
 // The declared statistics, and the page that explains them.
-#include "model/statistic_list.h"
+#include "model/statistics.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,21 +7,33 @@
 #include <sstream>
 #include <string>
 
+#include "eval/metrics/matching.h"
+#include "eval/metrics/reliability.h"
 #include "support/catch.h"
 
 using namespace semicrf;
 
 namespace {
 
-// The part of docs/users/formats.md under this heading, as far as the next one.
-std::string section_of_page(const std::string& heading) {
-  std::ifstream file(std::filesystem::path(SEMICRF_SOURCE_DIR) / "docs/users/formats.md");
-  std::ostringstream page;
-  page << "\n" << file.rdbuf();
-  const std::string text = page.str(), line = "\n### " + heading;
-  const std::size_t begin = text.find(line);
+// The part of a page under this heading, as far as the next one of its depth.
+std::string section_of(const std::string& page, const std::string& heading) {
+  std::ifstream file(std::filesystem::path(SEMICRF_SOURCE_DIR) / "docs/users" / page);
+  std::ostringstream stream;
+  stream << "\n" << file.rdbuf();
+  const std::string text = stream.str(), depth = heading.substr(0, heading.find(' ') + 1);
+  const std::size_t begin = text.find("\n" + heading);
   REQUIRE(begin != std::string::npos);
-  return text.substr(begin, text.find("\n### ", begin + line.size()) - begin);
+  return text.substr(begin, text.find("\n" + depth, begin + 1) - begin);
+}
+
+// A row for each, as it is declared.
+template <class Of>
+void check_rows(const std::string& section, const StatisticList<Of>& list) {
+  for (const Statistic<Of>& one : list) {
+    const std::string row = "\n| `" + std::string(one.name) + "` | " + described(one) + " |\n";
+    INFO("the row that the page should have: " << row);
+    CHECK(section.find(row) != std::string::npos);
+  }
 }
 
 template <class Of>
@@ -43,6 +55,8 @@ TEST_CASE("statistics have names of their own, and a meaning") {
   check_names(length_statistics());
   check_names(label_statistics());
   check_names(sequence_statistics());
+  check_names(match_statistics());
+  check_names(reliability_statistics());
   for (const auto& column : label_statistics()) CHECK_FALSE(column.heading.empty());
 }
 
@@ -57,17 +71,15 @@ TEST_CASE("a statistic of lengths is known where there are segments") {
   CHECK(statistic(label_statistics(), "q25").value(label).number() == 2.0);
 }
 
-TEST_CASE("the page of formats has every column of describe as it is declared") {
-  const std::string section = section_of_page("Numbers of labels (TSV)");
-  for (const auto& column : label_statistics()) {
-    const std::string row = "\n| `" + std::string(column.name) + "` | " + described(column) + " |";
-    INFO("the row that docs/users/formats.md should have: " << row);
-    CHECK(section.find(row + "\n") != std::string::npos);
-  }
+TEST_CASE("pages have every column of describe and every member of eval as it is declared") {
+  check_rows(section_of("formats.md", "### Numbers of labels (TSV)"), label_statistics());
+  const std::string section = section_of("evaluation.md", "## JSON (`semicrf-eval`");
+  check_rows(section, match_statistics());
+  check_rows(section, reliability_statistics());
 }
 
 TEST_CASE("the page of formats names every member of the statistics") {
-  const std::string section = section_of_page("Statistics (JSON");
+  const std::string section = section_of("formats.md", "### Statistics (JSON");
   const auto check = [&](const auto& list) {
     for (const auto& one : list) {
       INFO(one.name);

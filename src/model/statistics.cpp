@@ -1,28 +1,21 @@
-#include "model/statistic_list.h"
+#include "model/statistics.h"
 
 namespace semicrf {
-
-std::string with_unit(std::string_view meaning, StatisticUnit unit) {
-  std::string text(meaning);
-  if (unit == StatisticUnit::kBases) text += ", bases";
-  if (unit == StatisticUnit::kNats) text += ", nats";
-  return text;
-}
 
 const StatisticList<LengthStats>& length_statistics() {
   using enum StatisticUnit;
   using enum JsonPart;
   using L = LengthStats;
   static const StatisticList<L> list = {
-      {"mean", "Mean length", kBases, "mean length of the segments", &L::mean},
-      {"shortest", "Shortest", kBases, "length of the shortest segment", &L::shortest, kNone},
+      {"mean", "mean length", kBases, "mean length of the segments", &L::mean},
+      {"shortest", "shortest", kBases, "length of the shortest segment", &L::shortest, kNone},
       {"q05", "5 %", kBases, "length that 5 % of the segments do not exceed", &L::q05, kFirst, true, 5},
       {"q25", "25 %", kBases, "length that 25 % of the segments do not exceed", &L::q25, kFirst, false, 25},
-      {"median", "Median", kBases, "length that half of the segments do not exceed", &L::median, kFirst, true,
+      {"median", "median", kBases, "length that half of the segments do not exceed", &L::median, kFirst, true,
        50},
       {"q75", "75 %", kBases, "length that 75 % of the segments do not exceed", &L::q75, kFirst, false, 75},
       {"q95", "95 %", kBases, "length that 95 % of the segments do not exceed", &L::q95, kFirst, true, 95},
-      {"longest", "Longest", kBases, "length of the longest segment", &L::longest, kFirst, true, 100},
+      {"longest", "longest", kBases, "length of the longest segment", &L::longest, kFirst, true, 100},
   };
   return list;
 }
@@ -33,9 +26,9 @@ const StatisticList<DecodedLabelStats>& label_statistics() {
   using D = DecodedLabelStats;
   static const StatisticList<D> list = [] {
     StatisticList<D> columns = {
-        {"segments", "Segments", kCount, "segments of the label", &D::segments},
-        {"bases", "Bases", kBases, "length of all these segments", &D::bases},
-        {"share", "Share", kShare, "share of the bases of all segments", &D::share},
+        {"segments", "segments", kCount, "segments of the label", &D::segments},
+        {"bases", "bases", kBases, "length of all these segments", &D::bases},
+        {"share", "share", kShare, "share of the bases of all segments", &D::share},
     };
     for (const Statistic<LengthStats>& of : length_statistics())
       columns.push_back({of.name, of.heading, of.unit, of.meaning,
@@ -45,13 +38,13 @@ const StatisticList<DecodedLabelStats>& label_statistics() {
                          },
                          kNone, of.in_report, of.percent});
     const StatisticList<D> behind = {
-        {"posterior", "Mean posterior", kProbability, "mean probability of the label over these bases",
+        {"posterior", "mean posterior", kProbability, "mean probability of the label over these bases",
          &D::posterior, kThird},
-        {"at_cap", "At the cap", kShare, "share of segments of exactly K bins, where the label has no tail",
+        {"at_cap", "at the cap", kShare, "share of segments of exactly K bins, where the label has no tail",
          &D::at_cap, kSecond},
-        {"in_tail", "In the tail", kShare, "share of segments of more than K bins, where it has one",
+        {"in_tail", "in the tail", kShare, "share of segments of more than K bins, where it has one",
          &D::in_tail, kSecond},
-        {"entropy", "Entropy", kNats, "mean over these bases of the entropy of all labels' probabilities",
+        {"entropy", "entropy", kNats, "mean over these bases of the entropy of all labels' probabilities",
          &D::entropy, kNone, false},
     };
     columns.insert(columns.end(), behind.begin(), behind.end());
@@ -85,7 +78,7 @@ const StatisticList<SequenceStats>& sequence_statistics() {
        kSecond},
       {"log_constraint_probability", "", kNats, "ln P(the constraints) without them, summed over the pieces",
        &S::log_constraint_probability, kThird},
-      {"expected_segments", "Expected segments", kNumber, "expected number of segments under the posterior",
+      {"expected_segments", "expected segments", kNumber, "expected number of segments under the posterior",
        &S::expected_segments, kThird},
       {"segmentation_entropy", "", kNats, "entropy of the whole segmentation, summed over the pieces",
        &S::segmentation_entropy, kThird},
