@@ -76,6 +76,13 @@ std::string matrix_text(std::span<const double> numbers, std::size_t rows, std::
   return block_text(lines, indent);
 }
 
+// Numbers of heads, which may not be -inf as scores may. Throws Unwritable.
+std::span<const double> finite(const std::vector<double>& numbers) {
+  for (const double number : numbers)
+    if (number == kNegativeInfinity) throw Unwritable{number};
+  return numbers;
+}
+
 // Key-value pairs of one object, written one per line.
 class ObjectText {
  public:
@@ -137,8 +144,8 @@ std::string duration_text(const Parameters& parameters) {
 
 std::string emission_text(const EmissionHead& head, std::size_t labels, std::size_t tracks) {
   ObjectText object("  ");
-  object.add("weights", matrix_text(head.weights, labels, tracks, "    "));
-  object.add("bias", row_text(head.bias, labels));
+  object.add("weights", matrix_text(finite(head.weights), labels, tracks, "    "));
+  object.add("bias", row_text(finite(head.bias), labels));
   return object.text();
 }
 
@@ -148,11 +155,11 @@ std::string boundary_text(const BoundaryHead& head, std::size_t labels, std::siz
   const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
   object.add("window", list_text(2, [&](std::size_t i) { return std::to_string(window[i]); }));
   if (!head.start_weights.empty())
-    object.add("start_weights", matrix_text(head.start_weights, labels, inputs, "    "));
-  if (!head.start_bias.empty()) object.add("start_bias", row_text(head.start_bias, labels));
+    object.add("start_weights", matrix_text(finite(head.start_weights), labels, inputs, "    "));
+  if (!head.start_bias.empty()) object.add("start_bias", row_text(finite(head.start_bias), labels));
   if (!head.end_weights.empty())
-    object.add("end_weights", matrix_text(head.end_weights, labels, inputs, "    "));
-  if (!head.end_bias.empty()) object.add("end_bias", row_text(head.end_bias, labels));
+    object.add("end_weights", matrix_text(finite(head.end_weights), labels, inputs, "    "));
+  if (!head.end_bias.empty()) object.add("end_bias", row_text(finite(head.end_bias), labels));
   return object.text();
 }
 

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 
 from harness import Skip, bed_rows, check
 from make_inputs import npy, shared_data
@@ -300,6 +301,11 @@ def test_bad_files(box):
     for variance in ("7e-200", "1e-320"):  # the weights would be too large for a parameter file, or for a double
         box.write("bad.params", good.replace("covar_DNase 1 7.0000000000e-01", "covar_DNase 1 " + variance))
         box.fails("import segway bad.params -o m.json", 3, "bad.params", "at most 1e30")
+    # m / v is small, m * m / v is not.
+    huge = re.sub(r"(mean_seg0_subseg0_DNase 1 )\S+", r"\g<1>1e200", good.replace("covar_DNase 1 7.0000000000e-01", "covar_DNase 1 1e200"))
+    check(huge.count("1e200") == 2, "the means are written otherwise")
+    box.write("bad.params", huge)
+    box.fails("import segway bad.params -o m.json", 3, "bad.params", "at most 1e30")
     refused(good.replace("%.17e" % FIRST[0], "6e-1"), "sum to", "start_seg")
     refused(good.replace("%.17e" % FIRST[0], "-5e-1"), "start_seg")
     refused(good.replace("0 mc_asinh_norm_seg1", "3 mc_gamma_seg1"), "gamma", "mc_gamma_seg1_subseg0_H3K4me3")
