@@ -100,7 +100,8 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
            "write a finite number, or the string \"-inf\" for a forbidden score");
     }
     throw InputError({file_, std::to_string(offset),
-                      "not valid JSON" + place + ": " + parser_detail(error.what()), "see docs/users/formats.md"});
+                      "not valid JSON" + place + ": " + parser_detail(error.what()),
+                      "see docs/users/formats.md"});
   }
 
  private:

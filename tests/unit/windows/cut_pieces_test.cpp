@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "analyses/claims/reversed_chain.h"
 #include "analyses/claims/claim_sweep.h"
+#include "analyses/claims/reversed_chain.h"
 #include "analyses/draws/exact_segments.h"
 #include "analyses/draws/samples.h"
 #include "analyses/intervals/credible_intervals.h"
