@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "analyses/intervals/start_interval.h"
 #include "io/segments/review_writer.h"
 #include "log/log.h"
 #include "outputs/formats.h"
