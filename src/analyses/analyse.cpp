@@ -26,11 +26,6 @@ void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constrain
   }
 }
 
-bool needs_constraint_check(const AnalysisList& analyses) {
-  return analyses.constraint_probability ||
-         std::ranges::any_of(analyses, [](const auto& one) { return one->needs_constraint_check(); });
-}
-
 // `context` has the scores without constraints.
 PieceResult run_constrained(const PieceContext& context, const PiecePlan& plan, Constraints constraints,
                             const BlockSink& sink) {
@@ -41,7 +36,7 @@ PieceResult run_constrained(const PieceContext& context, const PiecePlan& plan, 
       analyses.constraints->refuse(constraints[*first], context.identity.location);
   };
   std::optional<ConstraintFindings> found;
-  if (needs_constraint_check(analyses) || require_boundaries(constraints)) {
+  if (analyses.needs_constraint_check() || require_boundaries(constraints)) {
     found = passes.find(constraints, context.progress);
     if (!found) refuse();
   } else if (context.progress) {

@@ -42,6 +42,9 @@ class AnalysisList {
   bool gives_posteriors() const { return any(&Analysis::gives_posteriors); }
   bool knows_edge_windows() const { return !constraints && all(&Analysis::knows_edge_windows); }
   bool computes_together() const { return !constraints && all(&Analysis::computes_together); }
+  bool needs_constraint_check() const {
+    return constraint_probability || any(&Analysis::needs_constraint_check);
+  }
   // Constraints say something of every piece.
   bool is_about(const PieceIdentity& piece) const {
     return constraints || std::ranges::any_of(list_, [&](const auto& one) { return one->is_about(piece); });
