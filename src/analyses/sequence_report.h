@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ class SequenceReport {
 
   // For analyses: adds the totals of a pass that swept the piece in so many directions.
   void add_totals(const ChunkTotals& totals, int directions, const PieceRecord& piece);
+  // A piece without a segmentation: the log partition function of the sequence is NaN, null in the document.
+  void add_no_log_partition() { accumulate(stats.log_partition, std::numeric_limits<double>::quiet_NaN()); }
   void add_path(const SegmentList& path, const PieceRecord& piece);
   // Adds the sums of the last posteriors that were computed of the piece.
   void add_posteriors(const PosteriorResult& posteriors, const PieceRecord& piece);

@@ -1,7 +1,6 @@
 #include "analyses/claims/claim_probabilities.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "analyses/analysis_list.h"
@@ -81,8 +80,6 @@ void ClaimProbabilities::record(const PieceRecord& piece, SequenceReport& report
   report.add_totals(found->swept, 2, piece);
 }
 
-void ClaimProbabilities::record_infeasible(SequenceReport& report) const {
-  accumulate(report.stats.log_partition, std::numeric_limits<double>::quiet_NaN());
-}
+void ClaimProbabilities::record_infeasible(SequenceReport& report) const { report.add_no_log_partition(); }
 
 }  // namespace semicrf

@@ -1,6 +1,5 @@
 #include "analyses/draws/samples.h"
 
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -38,8 +37,6 @@ void Samples::record(const PieceRecord& piece, SequenceReport& report) const {
   report.add_totals(found, 1, piece);
 }
 
-void Samples::record_infeasible(SequenceReport& report) const {
-  accumulate(report.stats.log_partition, std::numeric_limits<double>::quiet_NaN());
-}
+void Samples::record_infeasible(SequenceReport& report) const { report.add_no_log_partition(); }
 
 }  // namespace semicrf

@@ -1,6 +1,5 @@
 #include "analyses/posteriors/posterior_decoding.h"
 
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -66,8 +65,6 @@ void PosteriorDecoding::record(const PieceRecord& piece, SequenceReport& report)
   if (piece.result.find<PosteriorResult>() == nullptr) report.add_posteriors(found.posteriors, piece);
 }
 
-void PosteriorDecoding::record_infeasible(SequenceReport& report) const {
-  accumulate(report.stats.log_partition, std::numeric_limits<double>::quiet_NaN());
-}
+void PosteriorDecoding::record_infeasible(SequenceReport& report) const { report.add_no_log_partition(); }
 
 }  // namespace semicrf

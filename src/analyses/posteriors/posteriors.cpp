@@ -1,6 +1,5 @@
 #include "analyses/posteriors/posteriors.h"
 
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -83,8 +82,6 @@ void Posteriors::record(const PieceRecord& piece, SequenceReport& report) const 
   report.add_posteriors(found, piece);
 }
 
-void Posteriors::record_infeasible(SequenceReport& report) const {
-  accumulate(report.stats.log_partition, std::numeric_limits<double>::quiet_NaN());
-}
+void Posteriors::record_infeasible(SequenceReport& report) const { report.add_no_log_partition(); }
 
 }  // namespace semicrf
