@@ -97,4 +97,30 @@ void clear_impossible_labels(const ChainModel& model, const ScoreWindow& scores,
   });
 }
 
+double label_posterior_residue(Precision precision) {
+  return precision == Precision::kFloat ? 0x1p-18 : 0x1p-40;
+}
+
+void clear_residues(Precision precision, int num_labels, int threads, std::span<double> labels) {
+  const double residue = label_posterior_residue(precision);
+  const auto width = wide(num_labels);
+  const auto clear_row = [residue](std::span<double> row) {
+    double sum = 0;
+    int kept = 0;
+    bool cleared = false;
+    for (const double p : row) {
+      const bool keeps = p >= residue;
+      sum += keeps ? p : 0;
+      kept += static_cast<int>(keeps);
+      cleared |= !keeps && p != 0;
+    }
+    if (kept == 0 || !(cleared || kept == 1)) return;
+    for (double& p : row) p = p < residue ? 0 : p / sum;
+  };
+  const auto rows = static_cast<std::int64_t>(labels.size() / width);
+  parallel_ranges(threads, 0, rows, kTask, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t t = from; t < to; ++t) clear_row(labels.subspan(wide(t) * width, width));
+  });
+}
+
 }  // namespace semicrf

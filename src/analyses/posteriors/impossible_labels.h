@@ -18,4 +18,14 @@ namespace semicrf {
 void clear_impossible_labels(const ChainModel& model, const ScoreWindow& scores, PositionRange range,
                              int threads, std::span<double> labels);
 
+// What rounding may leave of a label posterior that is 0: 2^-18 (3.8e-6) in single precision, 2^-40 in
+// double.
+double label_posterior_residue(Precision precision);
+
+// `labels`: rows of `num_labels` label posteriors, each of which adds up to 1. Those below the residue are
+// set to 0, and the others of such a row are divided by their sum; the only one that is left has exactly 1.
+// So a label that the structure of the model forbids somewhere (shortest durations, forbidden transitions)
+// has 0 there, as it has in exact arithmetic.
+void clear_residues(Precision precision, int num_labels, int threads, std::span<double> labels);
+
 }  // namespace semicrf

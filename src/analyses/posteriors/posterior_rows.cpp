@@ -104,6 +104,7 @@ void PosteriorRows::clear_impossible(const ChainModel& model, const ScoreWindow&
 
 void PosteriorRows::finish(std::int64_t first_segment) {
   if (range_.begin == 0) boundary_[0] = 1;  // exact by definition; engines have it within rounding
+  clear_residues(precision_, static_cast<int>(num_labels_), selection_.threads, labels_);
   if (selection_.path != nullptr) pick_path(first_segment);
   if (precision_ == Precision::kFloat)
     for (std::vector<double>* values : released()) round_to_float(*values);

@@ -27,7 +27,8 @@ class PosteriorRows {
   PosteriorArrays prepare(PositionRange range, const EdgeRoles* roles = nullptr);
   // Sets labels that positions cannot have to 0, after the engine has filled the arrays.
   void clear_impossible(const ChainModel& model, const ScoreWindow& scores);
-  // Picks the path's values out and rounds everything to the precision, after clear_impossible() and fold().
+  // Sets label posteriors that may be nothing but rounding to 0, picks the path's values out, and rounds
+  // everything to the precision, after clear_impossible() and fold().
   // `first_segment` is the index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;

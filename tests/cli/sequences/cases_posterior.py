@@ -141,6 +141,40 @@ def test_labels_that_bins_cannot_have(box):
         check(set(per_bin(box.text("one.a.bedgraph"))) == {1}, "the only label is not certain")
 
 
+def test_labels_that_the_structure_forbids(box):
+    """Exactly 0 where shortest durations and the order of the labels leave no room, or a mask does beside cut edges; never what rounding leaves."""
+    draw, bins, shortest, low = random.Random(12), 6000, 400, "-inf"
+    bias = [[low if k + 1 < shortest else draw.gauss(0, 1) for _ in range(3)] for k in range(600)]
+    model = {"format": "semicrf-params", "format_version": "1.1", "labels": ["a", "b", "c"], "max_duration": 600, "bin_size": 10, "initial": "none",
+             "transition": [[low, 0, low], [low, low, 0], [low, low, low]], "start": [0, low, low], "end": [low, low, 0],
+             "duration": {"kind": "table", "bias": bias, "tail": [0.9995, 0.9995, 0.9995]}, "edges": "complete"}
+    scores = [[draw.gauss(0, 3) for _ in range(3)] for _ in range(bins)]
+    possible = [{c for c in range(3) if c * shortest <= t < bins - (2 - c) * shortest and (c > 0 or t < bins) and (t >= shortest or c == 0)
+                 and (t < bins - shortest or c == 2)} for t in range(bins)]
+    box.write("ordered.json", json.dumps(model))
+    box.write("ordered.npy", npy(scores, "<f4"))
+    free = [[draw.gauss(0, 0.2) for _ in range(3)] for _ in range(30)]
+    masked = dict(model, transition=[[-1, 0, 0], [0, -1, 0], [0, 0, -1]], start=[0, 0, 0], end=[0, 0, 0], edges="censored", max_duration=30,
+                  duration={"kind": "table", "bias": free, "tail": [0.5, 0.5, 0.5]})
+    allowed = [set(range(3)) for _ in range(bins)]
+    rows = [list(row) for row in scores]
+    for t in range(bins):
+        for c in draw.sample(range(3), draw.choice((0, 0, 1, 2))):
+            rows[t][c] = -1e9
+            allowed[t].discard(c)
+    box.write("masked.json", json.dumps(masked))
+    box.write("masked.npy", npy(rows, "<f4"))
+    for name, sets in (("ordered", possible), ("masked", allowed)):
+        for choice in ("-x reference", "-x cpu --precision float", "-x cpu --precision double"):
+            box.ok("posterior -p %s.json %s --digits 15 -o out.bedgraph --labels-out lab %s.npy" % (name, choice, name))
+            columns = [per_bin(box.text("lab.%s.bedgraph" % label)) for label in model["labels"]]
+            for t, values in enumerate(zip(*columns)):
+                for c, value in enumerate(values):
+                    check(c in sets[t] or value == 0, "%s %s: bin %d, label %d is impossible and has %.17g" % (name, choice, t, c, value))
+                    check(sets[t] != {c} or value == 1, "%s %s: bin %d, label %d is certain and has %.17g" % (name, choice, t, c, value))
+                check(abs(sum(values) - 1) < 5e-6, "%s %s: bin %d: %s" % (name, choice, t, values))
+
+
 def test_prefix_names_the_outputs(box):
     box.ok("posterior -p scores.params.json --prefix run scores.npy")
     check("run.boundary.bedgraph" in box.listing() and "run.stats.json" in box.listing(), "%s" % box.listing())
