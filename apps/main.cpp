@@ -22,12 +22,11 @@
 #include "apps/options/common_options.h"
 #include "apps/options/given_values.h"
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/files/descriptors.h"
-#include "io/files/open_files.h"
 #include "io/files/output_file.h"
-#include "io/files/temporary_names.h"
-#include "io/nearest_name.h"
+#include "io/files/signal_cleanup.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "core/error.h"
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 #include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 

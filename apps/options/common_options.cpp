@@ -8,12 +8,12 @@
 
 #include "apps/console/logging.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "core/text/text.h"
 #include "engine/options.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/arguments/sample_arguments.h"
 #include "io/files/output_file.h"
-#include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
 
 namespace semicrf {

@@ -7,7 +7,7 @@
 
 #include "apps/options/unit_options.h"
 #include "engine/options.h"
-#include "io/checkpoint/checkpoint_file.h"
+#include "io/checkpoint/checkpoint.h"
 #include "io/json/multiqc_json.h"
 #include "runs/run_options.h"
 

@@ -18,10 +18,9 @@
 #include "core/error.h"
 #include "inputs/arguments/sample_arguments.h"
 #include "io/files/descriptors.h"
-#include "io/files/output_endings.h"
 #include "io/files/output_file.h"
+#include "io/files/output_names.h"
 #include "io/segments/segment_reader.h"
-#include "io/text/label_track_files.h"
 #include "io/text/sample_sheet.h"
 
 namespace semicrf {

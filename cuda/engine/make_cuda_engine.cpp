@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "core/error.h"
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
 #include "cuda/engine/spread_engine.h"

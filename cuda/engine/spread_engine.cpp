@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/sizes.h"
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "core/sizes.h"
 #include "cuda/device/stream.h"
 #include "cuda/plain/plain_workspace.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/block_sums.h"
+#include "core/compensated_sum.h"
 #include "cuda/device/launch.h"
 #include "cuda/scores/score_checks.h"
 #include "cuda/tables/numbers.cuh"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/sizes.h"
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf::cuda {
 namespace {

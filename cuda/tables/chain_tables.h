@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/direction.h"
 #include "cuda/tables/limits.h"
 #include "cuda/tables/tables_view.h"
 

@@ -16,7 +16,7 @@
 #include "analyses/piece_result.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "engine/engine.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"

@@ -1,10 +1,12 @@
 // The semi-Markov chain: everything the dynamic program needs besides the position-dependent scores.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace semicrf {
@@ -61,5 +63,58 @@ struct ChainModel {
            static_cast<double>(duration - max_duration) * log_tail[c];
   }
 };
+
+// What the first segment of a sequence gets in place of a transition, in the log semiring.
+
+// The sum over c' of exp(transition[c'][to]), relative to its largest term.
+struct TransitionsInto {
+  double largest = kNegativeInfinity;  // transition; -inf: there are none, and the sum is 0
+  double sum = 0;                      // sum of exp(transition - largest)
+
+  double log() const { return largest == kNegativeInfinity ? largest : largest + std::log(sum); }
+};
+
+inline TransitionsInto transitions_into(const ChainModel& model, int to) {
+  TransitionsInto found;
+  for (int from = 0; from < model.num_labels; ++from)
+    found.largest = std::max(found.largest, model.transition_at(from, to));
+  if (found.largest == kNegativeInfinity) return found;
+  for (int from = 0; from < model.num_labels; ++from)
+    found.sum += std::exp(model.transition_at(from, to) - found.largest);
+  return found;
+}
+
+// The term itself, by the model's InitialTerm; natural logarithm.
+inline double initial_term(const ChainModel& model, int label) {
+  return model.initial == InitialTerm::kUniform ? transitions_into(model, label).log() : 0;
+}
+
+// What the log semiring has there beyond the max semiring: the sum over the labels before a first segment of
+// `label` less their maximum. The term is finite.
+inline double initial_gain(const ChainModel& model, int label) {
+  return model.initial == InitialTerm::kUniform ? std::log(transitions_into(model, label).sum) : 0;
+}
+
+// The smallest duration that some label of a chain allows.
+
+// In positions; 0: every duration is forbidden.
+inline int shortest_duration(const ChainModel& model) {
+  for (int k = 1; k <= model.max_duration; ++k)
+    for (int c = 0; c < model.num_labels; ++c)
+      if (model.duration_score(k, c) > kNegativeInfinity) return k;
+  return 0;
+}
+
+// Sums of numbers that are given as logarithms.
+
+// ln(e^a + e^b); -inf is the logarithm of 0.
+inline double log_add(double a, double b) {
+  if (a < b) std::swap(a, b);
+  return b == kNegativeInfinity ? a : a + std::log1p(std::exp(b - a));
+}
+
+// The direction in which a recursion goes along a sequence.
+
+enum class Direction { kForward, kBackward };
 
 }  // namespace semicrf

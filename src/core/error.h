@@ -62,4 +62,12 @@ struct DeviceError : Error {
   explicit DeviceError(const ErrorText& text) : Error(ExitCode::kNoDevice, text) {}
 };
 
+// Something the user should know that does not stop the run.
+
+struct Warning {
+  std::string code;     // short and stable, for scripts: "masked-mean", "durations-at-cap", ...
+  std::string message;  // one sentence for people
+  std::string place{};  // the sequence, piece or file that it is about, where there can be many of them
+};
+
 }  // namespace semicrf

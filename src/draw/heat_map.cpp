@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "core/text/text.h"
-#include "draw/text_width.h"
-#include "draw/theme.h"
+#include "draw/svg.h"
 
 namespace semicrf {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "core/sizes.h"
 
 namespace semicrf {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/block_sums.h"
+#include "core/compensated_sum.h"
 #include "core/score_window.h"
 
 namespace semicrf {

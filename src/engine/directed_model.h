@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/direction.h"
 
 namespace semicrf {
 

@@ -10,18 +10,17 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text/natural_order.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/eval_input.h"
-#include "eval/metrics/bin_truth.h"
+#include "eval/metrics/stretches.h"
 #include "inputs/arguments/input_argument.h"
 #include "io/arrays/npy_reader.h"
-#include "io/files/output_endings.h"
+#include "io/files/output_names.h"
 #include "io/segments/boundary_reader.h"
-#include "io/text/bedgraph_reader.h"
-#include "io/text/chrom_sizes.h"
-#include "io/text/label_track_files.h"
+#include "io/text/bedgraph.h"
+#include "io/text/chromosomes.h"
 #include "io/text/provenance_header.h"
 #include "runs/prepared_run.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "eval/eval_input.h"
-#include "eval/metrics/calibration_report.h"
+#include "eval/metrics/reliability.h"
 #include "eval/metrics/stretches.h"
 
 namespace semicrf {

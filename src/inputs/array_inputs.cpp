@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 
 namespace semicrf {

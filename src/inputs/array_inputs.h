@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "inputs/arguments/input_argument.h"
 #include "io/arrays/npy_reader.h"
 #include "io/arrays/npz_reader.h"

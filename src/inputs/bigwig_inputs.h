@@ -10,7 +10,7 @@
 #include "inputs/arguments/input_argument.h"
 #include "inputs/input_options.h"
 #include "io/bigwig/bigwig_reader.h"
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
 

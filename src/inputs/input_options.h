@@ -10,7 +10,6 @@
 
 #include "io/text/sample_sheet.h"
 #include "model/parameters.h"
-#include "model/scores/edge_rule.h"
 
 namespace semicrf {
 

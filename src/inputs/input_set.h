@@ -8,14 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "inputs/arguments/lacking_tracks.h"
 #include "inputs/arguments/track_steps.h"
 #include "inputs/input_options.h"
 #include "inputs/piece_source.h"
-#include "io/bigwig/listed_chromosomes.h"
-#include "io/text/bin_location.h"
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 #include "io/text/provenance_header.h"
 #include "model/parameters.h"
 #include "model/pieces.h"

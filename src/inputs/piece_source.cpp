@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 namespace {

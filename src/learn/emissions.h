@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
 

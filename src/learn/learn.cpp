@@ -15,7 +15,6 @@
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
-#include "io/memory_size.h"
 #include "io/params/params_write.h"
 #include "io/text/sha256.h"
 #include "learn/em_fit.h"

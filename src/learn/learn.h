@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "learn/learn_options.h"
 
 namespace semicrf {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "io/checkpoint/checkpoint_fields.h"
+#include "io/checkpoint/checkpoint.h"
 
 namespace semicrf {
 namespace {

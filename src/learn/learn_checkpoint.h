@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/checkpoint/checkpoint_file.h"
+#include "io/checkpoint/checkpoint.h"
 #include "learn/em_fit.h"
 
 namespace semicrf {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"

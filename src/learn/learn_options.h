@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "io/checkpoint/checkpoint_file.h"
+#include "io/checkpoint/checkpoint.h"
 #include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"

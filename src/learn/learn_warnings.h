@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 
 namespace semicrf {

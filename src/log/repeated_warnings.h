@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 
 namespace semicrf {
 

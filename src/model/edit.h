@@ -1,9 +1,12 @@
 // Changes of a model by hand: transitions, shortest durations, and laws of durations.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/parameters.h"
@@ -39,5 +42,23 @@ DurationLaw parse_duration_law(const std::string& text);
 // times `scale`, the factor of calibration. A label with a tail keeps one, with which the law goes on as from
 // K - 1 to K.
 void set_duration_law(Parameters& parameters, int label, const DurationLaw& law, double scale);
+
+// Changes of a model's labels by hand: names, colours, order. None of them changes what the model says of
+// tracks.
+
+// Old and new name of each label that gets another one.
+using LabelNames = std::vector<std::pair<std::string, std::string>>;
+
+// All at once, so that labels can exchange their names. UsageError: a name that no label has, a label that is
+// renamed twice, a new name that cannot be one or that another label has then.
+void rename_labels(Parameters& parameters, const LabelNames& names);
+
+// The labels that a list with commas between their names stands for; names may have commas themselves.
+// UsageError unless every label is there once.
+std::vector<std::size_t> parse_label_order(const Parameters& parameters, const std::string& text);
+
+// Label i of the result is label order[i], with everything that the model has of it: names, colours,
+// transitions, durations, tails, scores of starts and ends, heads. `order`: (C), every label once.
+void reorder_labels(Parameters& parameters, const std::vector<std::size_t>& order);
 
 }  // namespace semicrf

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 
 namespace semicrf {

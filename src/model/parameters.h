@@ -1,4 +1,4 @@
-// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
+// Censoring: how the first and last segment of a piece that was cut out of something longer are scored.
 #pragma once
 
 #include <array>
@@ -6,13 +6,29 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/chain_model.h"
 #include "model/durations/duration.h"
-#include "model/scores/edge_rule.h"
 
 namespace semicrf {
+
+enum class EdgeRule {
+  kComplete,  // as if they began and ended at the cuts
+  kCensored,  // by their survival (model/scores/edge_roles.h)
+};
+
+inline std::string_view edge_rule_name(EdgeRule rule) {
+  return rule == EdgeRule::kCensored ? "censored" : "complete";
+}
+inline std::optional<EdgeRule> edge_rule_from_name(std::string_view name) {
+  for (const EdgeRule rule : {EdgeRule::kComplete, EdgeRule::kCensored})
+    if (name == edge_rule_name(rule)) return rule;
+  return std::nullopt;
+}
+
+// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
 
 // docs/algorithm.md, "Centring".
 enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };

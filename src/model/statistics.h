@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/text/statistic.h"
-#include "core/warning.h"
 
 namespace semicrf {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/threads/in_turns.h"
+#include "core/threads/turns.h"
 #include "io/segments/bed_writer.h"
 #include "outputs/segment_sink.h"
 

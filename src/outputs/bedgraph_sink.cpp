@@ -2,7 +2,7 @@
 #include <span>
 
 #include "core/text/text.h"
-#include "io/text/bedgraph_writer.h"
+#include "io/text/bedgraph.h"
 #include "log/log.h"
 #include "outputs/formats.h"
 

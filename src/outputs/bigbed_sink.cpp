@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "io/bigwig/bigbed_writer.h"
-#include "io/bigwig/listed_chromosomes.h"
+#include "core/text/fixed_decimal.h"
+#include "io/bigwig/bbi_writers.h"
 #include "io/segments/segment_columns.h"
-#include "io/text/fixed_decimal.h"
+#include "io/text/chromosomes.h"
 #include "outputs/segment_sink.h"
 
 namespace semicrf {

@@ -1,8 +1,8 @@
 // One value per bin as bigWig.
 #include <cmath>
 
-#include "io/bigwig/bigwig_writer.h"
-#include "io/text/fixed_decimal.h"
+#include "core/text/fixed_decimal.h"
+#include "io/bigwig/bbi_writers.h"
 #include "outputs/formats.h"
 
 namespace semicrf {

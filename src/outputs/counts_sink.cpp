@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/compensated_sum.h"
-#include "io/arrays/npz_writer.h"
+#include "io/arrays/npy_writer.h"
 #include "outputs/formats.h"
 
 namespace semicrf {

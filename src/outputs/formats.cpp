@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "io/bigwig/bbi_file.h"
-#include "io/files/output_target.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {

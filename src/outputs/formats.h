@@ -11,10 +11,10 @@
 #include "core/chain_model.h"
 #include "inputs/rows/row_reader.h"
 #include "io/arrays/npy_writer.h"
-#include "io/bigwig/bbi_names.h"
-#include "io/bigwig/listed_chromosomes.h"
+#include "io/files/output_names.h"
 #include "io/segments/bed_writer.h"
-#include "io/text/bedgraph_writer.h"
+#include "io/text/bedgraph.h"
+#include "io/text/chromosomes.h"
 #include "model/parameters.h"
 #include "outputs/sink.h"
 

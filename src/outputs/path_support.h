@@ -8,7 +8,7 @@
 #include "analyses/piece_result.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "analyses/spooled_array.h"
-#include "io/segments/segment_support.h"
+#include "io/segments/segment_columns.h"
 
 namespace semicrf {
 

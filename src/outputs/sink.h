@@ -12,7 +12,7 @@
 #include "analyses/piece_result.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "io/files/output_file.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
 

@@ -1,7 +1,7 @@
 // Tables of what the posteriors say about the segments of the best path and about its boundaries.
 #include <memory>
 
-#include "io/segments/segment_tables.h"
+#include "io/segments/segment_columns.h"
 #include "outputs/formats.h"
 #include "outputs/path_support.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "draw/theme.h"
+#include "draw/svg.h"
 
 namespace semicrf {
 namespace {

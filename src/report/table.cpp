@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "draw/svg.h"
 
 namespace semicrf {

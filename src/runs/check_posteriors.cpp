@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 namespace {

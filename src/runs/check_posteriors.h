@@ -6,7 +6,7 @@
 
 #include "analyses/posteriors/posterior_sweep.h"
 #include "core/chain_model.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {

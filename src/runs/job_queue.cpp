@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/batch.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 #include "runs/piece_setup.h"
 
 namespace semicrf {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyses/analyse.h"
+#include "core/chain_model.h"
 #include "core/error.h"
-#include "core/shortest_duration.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "model/scores/edge_source.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "inputs/input_set.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "runs/run_report.h"
 
 namespace semicrf {

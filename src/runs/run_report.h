@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analyses/sequence_report.h"
-#include "core/warning.h"
+#include "core/error.h"
 #include "inputs/rows/missing_values.h"
 #include "io/files/output_file.h"
-#include "io/files/spooled_text.h"
+#include "io/files/temp_spool.h"
 #include "log/repeated_warnings.h"
 #include "log/stage_times.h"
 #include "model/parameters.h"

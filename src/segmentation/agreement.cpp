@@ -8,8 +8,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
-#include "core/text/natural_order.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "eval/metrics/label_pairing.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/error.h"
-#include "core/text/natural_order.h"
+#include "core/text/names.h"
 #include "io/segments/segment_reader.h"
 
 namespace semicrf {

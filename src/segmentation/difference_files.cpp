@@ -7,12 +7,11 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "io/bigwig/bbi_names.h"
-#include "io/bigwig/bigbed_writer.h"
-#include "io/bigwig/bigwig_writer.h"
-#include "io/bigwig/listed_chromosomes.h"
+#include "io/bigwig/bbi_writers.h"
 #include "io/files/output_file.h"
+#include "io/files/output_names.h"
 #include "io/json/json_document.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/bigwig/bigwig_reader.h"
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 #include "segmentation/agreement.h"
 
 namespace semicrf {

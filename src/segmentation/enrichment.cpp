@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/text/natural_order.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "eval/metrics/stretches.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "segmentation/interval_overlaps.h"
 
 namespace semicrf {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "io/segments/segmentation.h"
 #include "segmentation/annotation.h"
 #include "segmentation/label_tracks.h"

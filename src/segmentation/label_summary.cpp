@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "io/files/output_names.h"
 #include "io/json/json_document.h"
-#include "io/text/label_track_files.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {

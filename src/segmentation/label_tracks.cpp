@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "eval/metrics/stretches.h"
+#include "io/files/output_names.h"
 #include "io/json/json_document.h"
-#include "io/text/bedgraph_reader.h"
-#include "io/text/label_track_files.h"
+#include "io/text/bedgraph.h"
 #include "segmentation/interval_overlaps.h"
 
 namespace semicrf {

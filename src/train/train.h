@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "train/fit/fit_state.h"
 #include "train/train_options.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "io/checkpoint/checkpoint_file.h"
+#include "io/checkpoint/checkpoint.h"
 #include "io/segments/segment_reader.h"
 #include "model/durations/duration.h"
 #include "model/parameters.h"

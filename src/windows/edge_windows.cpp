@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "core/sizes.h"
 
 namespace semicrf {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "io/memory_size.h"
+#include "core/process_memory.h"
 
 namespace semicrf {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/compensated_sum.h"
 #include "core/score_window.h"
 #include "core/segment.h"
-#include "model/scores/centred_scores.h"
 #include "model/scores/edge_roles.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 

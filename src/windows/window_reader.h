@@ -6,10 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 #include "engine/device_memory.h"
 #include "engine/engine.h"
-#include "model/scores/host_projection.h"
 #include "model/scores/score_source.h"
 #include "windows/window_plan.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/process_memory.h"
-#include "io/bigwig/bigwig_writer.h"
-#include "io/text/bedgraph_reader.h"
+#include "io/bigwig/bbi_writers.h"
+#include "io/text/bedgraph.h"
 
 namespace {
 

@@ -1,9 +1,8 @@
 // Chromosome sizes and .fai indexes.
-#include "io/text/chrom_sizes.h"
-
 #include <unordered_set>
 
 #include "fuzz/fuzz_input.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf::fuzz {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "io/bigwig/bigbed_writer.h"
+#include "io/bigwig/bbi_writers.h"
 #include "support/files/bigwig_fixture.h"
 #include "support/files/npy_fixture.h"
 #include "train/fit/checkpoint.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "engine/batch.h"
-#include "model/scores/edge_source.h"
+#include "model/scores/edge_roles.h"
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"

@@ -10,7 +10,7 @@
 #include "analyses/posteriors/posteriors.h"
 #include "analyses/viterbi/viterbi_decoding.h"
 #include "engine/options.h"
-#include "model/scores/edge_source.h"
+#include "model/scores/edge_roles.h"
 #include "support/models/random_models.h"
 #include "support/models/windowed.h"
 #include "windows/edge_windows.h"

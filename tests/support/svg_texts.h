@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "draw/svg.h"
-#include "draw/text_width.h"
 
 namespace semicrf {
 

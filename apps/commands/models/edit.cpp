@@ -18,7 +18,6 @@
 #include "io/params/training_record.h"
 #include "io/text/palette.h"
 #include "log/log.h"
-#include "model/edit_labels.h"
 
 namespace semicrf {
 namespace {

@@ -13,14 +13,14 @@
 #include "core/error.h"
 #include "io/files/output_file.h"
 #include "io/models/chromhmm_model.h"
-#include "io/models/segment_durations.h"
 #include "io/models/segway_model.h"
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
+#include "io/segments/segmentation.h"
 #include "log/log.h"
-#include "model/durations/explicit_durations.h"
-#include "model/durations/fit_durations.h"
+#include "model/durations/duration_kinds.h"
 #include "model/exchange/chromhmm.h"
+#include "model/exchange/hidden_markov.h"
 #include "model/exchange/segway.h"
 
 namespace semicrf {

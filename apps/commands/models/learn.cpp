@@ -12,8 +12,8 @@
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "inputs/arguments/input_arguments.h"
-#include "io/memory_size.h"
 #include "log/log.h"
 #include "model/scores/feature_transform.h"
 

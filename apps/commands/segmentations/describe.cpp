@@ -9,10 +9,10 @@
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
 #include "io/files/output_file.h"
+#include "io/files/output_names.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
-#include "io/text/label_track_files.h"
 #include "segmentation/label_summary.h"
 
 namespace semicrf {

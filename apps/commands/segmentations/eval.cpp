@@ -6,9 +6,9 @@
 #include "apps/console/progress_display.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "eval/eval_run.h"
 #include "inputs/arguments/input_arguments.h"
-#include "io/memory_size.h"
 
 namespace semicrf {
 namespace {

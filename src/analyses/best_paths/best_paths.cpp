@@ -6,7 +6,7 @@
 
 #include "analyses/draws/segment_sampler.h"
 #include "analyses/posteriors/log_partition.h"
-#include "core/initial_term.h"
+#include "core/chain_model.h"
 #include "log/stage_times.h"
 
 namespace semicrf {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/initial_term.h"
+#include "core/chain_model.h"
 
 namespace semicrf {
 namespace {

@@ -16,7 +16,7 @@
 #include "analyses/draws/forward_rows.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 

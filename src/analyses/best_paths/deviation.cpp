@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "core/packed_segment.h"
+#include "core/segment.h"
 
 namespace semicrf {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/log_add.h"
 
 namespace semicrf {
 

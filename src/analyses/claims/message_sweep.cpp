@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/scores/centred_scores.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/linear_heads.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 namespace {

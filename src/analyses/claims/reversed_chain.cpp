@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/initial_term.h"
+#include "core/chain_model.h"
 
 namespace semicrf {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "core/chain_model.h"
-#include "model/scores/host_projection.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {

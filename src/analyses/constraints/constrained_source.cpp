@@ -4,7 +4,7 @@
 
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "core/chain_model.h"
 #include "inputs/statements/constraint.h"
-#include "model/scores/host_projection.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {

@@ -11,7 +11,7 @@
 #include "core/segment.h"
 #include "engine/engine.h"
 #include "inputs/rows/random_stream.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "analyses/draws/forward_rows.h"
+#include "core/chain_model.h"
 #include "core/compensated_sum.h"
-#include "core/log_add.h"
 #include "engine/device_memory.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/shortest_duration.h"
+#include "core/chain_model.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 
 namespace semicrf {
 namespace {

@@ -11,7 +11,7 @@
 #include "analyses/claims/local_chain.h"
 #include "analyses/claims/message_sweep.h"
 #include "core/chain_model.h"
-#include "io/segments/segment_support.h"
+#include "io/segments/segment_columns.h"
 
 namespace semicrf {
 

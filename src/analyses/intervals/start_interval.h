@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "io/segments/segment_support.h"
+#include "io/segments/segment_columns.h"
 
 namespace semicrf {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analyses/posteriors/posterior_sweep.h"
-#include "core/warning.h"
+#include "core/error.h"
 #include "engine/options.h"
 #include "model/scores/score_source.h"
 

@@ -7,7 +7,7 @@
 
 #include "analyses/posteriors/expected_score.h"
 #include "analyses/posteriors/posterior_sweep.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/initial_term.h"
+#include "core/chain_model.h"
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 namespace {

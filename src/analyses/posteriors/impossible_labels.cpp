@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstddef>
 
-#include "core/initial_term.h"
+#include "core/chain_model.h"
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "engine/masks.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 namespace {

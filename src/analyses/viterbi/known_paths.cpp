@@ -1,6 +1,6 @@
 #include "analyses/viterbi/known_paths.h"
 
-#include "core/packed_segment.h"
+#include "core/segment.h"
 #include "windows/memory_budget.h"
 
 namespace semicrf {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyses/spooled_array.h"
-#include "core/packed_segment.h"
 #include "core/segment.h"
 
 namespace semicrf {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyses/viterbi/known_paths.h"
-#include "core/shortest_duration.h"
-#include "core/threads/start_thread.h"
+#include "core/chain_model.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "log/stage_times.h"

@@ -5,9 +5,23 @@
 #include <exception>
 #include <utility>
 
-#include "core/threads/start_thread.h"
-
 namespace semicrf {
+namespace {
+
+std::function<void()>& listener() {
+  static std::function<void()> tell;
+  return tell;
+}
+
+}  // namespace
+
+void tell_of_refused_threads(std::function<void()> tell) { listener() = std::move(tell); }
+
+void note_refused_thread(const std::system_error& error) {
+  static std::atomic<bool> told{false};
+  if (error.code() != std::errc::resource_unavailable_try_again) throw error;
+  if (!told.exchange(true) && listener()) listener()();
+}
 
 struct ThreadPool::Loop {
   Loop(std::size_t iterations, const LoopBody& of) : count(iterations), body(of), error_index(iterations) {}

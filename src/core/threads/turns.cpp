@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <memory>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "cpu/simd/chunk_run-inl.h"
 #include "cpu/simd/counts/chunk_counts-inl.h"
 #include "cpu/simd/forward_rows-inl.h"

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "cpu/score_view.h"
 #include "cpu/simd/semiring-inl.h"
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/warning.h"
-#include "eval/metrics/calibration_report.h"
+#include "core/error.h"
 #include "eval/metrics/evaluation.h"
 #include "eval/metrics/label_pairing.h"
 #include "eval/metrics/model_comparison.h"
+#include "eval/metrics/reliability.h"
 
 namespace semicrf {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "eval/metrics/edit_distance.h"
 #include "eval/metrics/label_pairing.h"
-#include "eval/metrics/ratio.h"
+#include "eval/metrics/matching.h"
+#include "eval/metrics/text_table.h"
 
 namespace semicrf {
 namespace {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "eval/metrics/ratio.h"
+#include "core/error.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
+#include "eval/metrics/text_table.h"
 
 namespace semicrf {
 namespace {
@@ -108,6 +112,168 @@ const StatisticList<Reliability>& reliability_statistics() {
        &R::calibration_error},
   };
   return list;
+}
+
+namespace {
+
+// Whether one stretch has all of these bases.
+bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
+  const auto stretch = std::ranges::upper_bound(stretches, bases.begin, {}, &Stretch::end);
+  return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
+}
+
+// Ranges of bases of one label, asked for the bases they hold.
+class Ranges {
+ public:
+  void add(const BinRange& range) { ranges_.push_back(range); }
+
+  // After the last add(), once.
+  void sort() {
+    std::ranges::sort(ranges_, {}, &BinRange::begin);
+    for (std::size_t i = 1; i < ranges_.size(); ++i)  // the end becomes that of all up to here
+      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+  }
+
+  bool hold(std::int64_t base) const {
+    const auto after = std::ranges::upper_bound(ranges_, base, {}, &BinRange::begin);
+    return after != ranges_.begin() && base < std::prev(after)->end;
+  }
+
+ private:
+  std::vector<BinRange> ranges_;
+};
+
+}  // namespace
+
+std::optional<double> IntervalCoverage::holding_share() const { return ratio(holding, intervals); }
+std::optional<double> IntervalCoverage::inside_share() const { return ratio(inside, truth); }
+
+void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted) {
+  std::map<int, Ranges> intervals_of;
+  for (const PredictedBoundary& boundary : predicted)
+    if (boundary.interval) intervals_of[boundary.label].add(*boundary.interval);
+  for (auto& [label, ranges] : intervals_of) ranges.sort();
+
+  std::map<int, std::vector<std::int64_t>> starts;  // sorted
+  for (const Stretch& stretch : stretches) {
+    for (const Segment& segment : stretch.truth) {
+      const bool is_first = segment.begin == stretch.begin;
+      if (!is_first || stretch.begins_with_segment) starts[segment.label].push_back(segment.begin);
+      if (is_first) continue;
+      ++truth;
+      const auto ranges = intervals_of.find(segment.label);
+      if (ranges != intervals_of.end() && ranges->second.hold(segment.begin)) ++inside;
+    }
+  }
+
+  for (const PredictedBoundary& boundary : predicted) {
+    const BinRange bases = boundary.interval.value_or(BinRange{boundary.position, boundary.position + 1});
+    if (!is_evaluated(stretches, bases)) continue;
+    ++boundaries;
+    if (!boundary.interval) continue;
+    ++intervals;
+    const std::vector<std::int64_t>& of_label = starts[boundary.label];
+    const auto first = std::ranges::lower_bound(of_label, bases.begin);
+    if (first != of_label.end() && *first < bases.end) ++holding;
+  }
+}
+
+namespace {
+
+// The log loss of a label without a posterior, which counts as a printed 0 with six decimals.
+constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
+
+// Probabilities of boundaries are small: significant digits, not decimals.
+std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
+
+TableRow summary_row(const std::string& name, const Reliability& sums) {
+  TableRow row = {name};
+  for (const auto& column : reliability_statistics())
+    row.push_back(statistic_text(column.value(sums), "%.4g", "-"));
+  return row;
+}
+
+std::string reliability_table(const std::string& name, const Reliability& sums) {
+  std::vector<TableRow> rows = {{name, "number", "mean predicted", "observed"}};
+  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
+    const ReliabilityBin& bin = sums.bins()[i];
+    rows.push_back(
+        {"predicted " + formatted("%.4g", sums.lower(i)) + " to " + formatted("%.4g", sums.lower(i + 1)),
+         std::to_string(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
+  }
+  return text_table(rows);
+}
+
+std::string labels_text(const LabelsCalibration& labels) {
+  std::string text = text_table({{"all labels of " + escape_control(labels.file), ""},
+                                 {"bins", std::to_string(labels.bins)},
+                                 {"Brier score", digits(labels.brier())},
+                                 {"log loss", digits(labels.log_loss())},
+                                 {"calibration error", digits(labels.pooled().calibration_error())}});
+  return text + '\n' + reliability_table("labels and bins", labels.pooled());
+}
+
+std::string intervals_text(const IntervalCalibration& intervals) {
+  const IntervalCoverage& coverage = intervals.coverage;
+  return text_table(
+      {{"intervals of " + escape_control(intervals.file), "number", "share"},
+       {"evaluated boundaries of the prediction", std::to_string(coverage.boundaries), ""},
+       {"with an interval", std::to_string(coverage.intervals), ""},
+       {"intervals that hold the start of a true segment of their label", std::to_string(coverage.holding),
+        ratio_text(coverage.holding_share())},
+       {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
+       {"true boundaries", std::to_string(coverage.truth), ""},
+       {"true boundaries inside an interval of their label", std::to_string(coverage.inside),
+        ratio_text(coverage.inside_share())}});
+}
+
+std::string missing_text(const std::string& file, std::int64_t missing) {
+  if (missing == 0) return "";
+  return escape_control(file) + " has no value on " + amount(missing) +
+         " that the truth labels; they are not counted\n";
+}
+
+}  // namespace
+
+Reliability LabelsCalibration::pooled() const {
+  if (labels.empty()) return Reliability();
+  Reliability sum(static_cast<int>(labels[0].reliability.bins().size()));
+  for (const LabelCalibration& label : labels) sum += label.reliability;
+  return sum;
+}
+
+std::optional<double> LabelsCalibration::brier() const {
+  double sum = static_cast<double>(unknown);
+  for (const LabelCalibration& label : labels) sum += label.reliability.squared_error();
+  return ratio(sum, bins);
+}
+
+std::optional<double> LabelsCalibration::log_loss() const {
+  double sum = static_cast<double>(unknown) * kUnknownLoss;
+  for (const LabelCalibration& label : labels) sum += label.reliability.event_loss();
+  return ratio(sum, bins);
+}
+
+std::string calibration_text(const CalibrationReport& report) {
+  std::string text;
+  const auto part = [&text](const std::string& more) {
+    text += (text.empty() || more.empty() ? "" : "\n") + more;
+  };
+  if (report.boundaries || report.labels) {
+    std::vector<TableRow> rows = {{"posteriors, bins of " + amount(report.bin_size)}};
+    for (const auto& column : reliability_statistics()) rows[0].emplace_back(column.heading);
+    if (report.boundaries) rows.push_back(summary_row("a segment starts", report.boundaries->reliability));
+    if (report.labels)
+      for (const LabelCalibration& label : report.labels->labels)
+        rows.push_back(summary_row(escape_control(label.name), label.reliability));
+    text += text_table(rows);
+    if (report.boundaries) text += missing_text(report.boundaries->file, report.boundaries->missing);
+    if (report.labels) text += missing_text(report.labels->file, report.labels->missing);
+  }
+  if (report.boundaries) part(reliability_table("starts of segments", report.boundaries->reliability));
+  if (report.labels) part(labels_text(*report.labels));
+  if (report.intervals) part(intervals_text(*report.intervals));
+  return text;
 }
 
 }  // namespace semicrf

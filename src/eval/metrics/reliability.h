@@ -1,15 +1,21 @@
-// Calibration: how well predicted probabilities of yes-or-no events agree with what happened.
-// docs/users/evaluation.md defines the numbers.
+// Calibration: how well predicted probabilities and intervals agree with what happened, and the text that
+// says so. docs/users/evaluation.md defines the numbers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/text/statistic.h"
+#include "eval/metrics/stretches.h"
 
 namespace semicrf {
+
+// Calibration: how well predicted probabilities of yes-or-no events agree with what happened.
+// docs/users/evaluation.md defines the numbers.
 
 inline constexpr int kReliabilityBins = 10;
 
@@ -66,5 +72,78 @@ class Reliability {
   double other_loss_ = 0;  // sum of -ln (1-p) over what did not happen
 };
 const StatisticList<Reliability>& reliability_statistics();
+
+// How often the intervals that a decode gives for its boundaries hold the true ones. docs/users/evaluation.md
+// defines the numbers.
+
+// A boundary of the prediction, in bases.
+struct PredictedBoundary {
+  std::int64_t position = 0;         // first base of the segment after it
+  int label = 0;                     // label of that segment
+  std::optional<BinRange> interval;  // in bases: where a segment of the label starts; absent: none was given
+};
+
+struct IntervalCoverage {
+  std::int64_t boundaries =
+      0;                       // predicted ones whose interval, or position where there is none, is evaluated
+  std::int64_t intervals = 0;  // boundaries with an interval
+  std::int64_t holding = 0;    // intervals with the start of a true segment of the label inside
+  std::int64_t truth = 0;      // true boundaries that had to be found
+  std::int64_t inside = 0;     // true boundaries inside an interval of their label
+
+  std::optional<double> holding_share() const;  // holding over intervals
+  std::optional<double> inside_share() const;   // inside over true boundaries
+
+  // Adds what one chromosome has: its evaluated stretches, the predicted boundaries in any order. An interval
+  // is evaluated where one stretch has all of its bases. At the first base of a stretch no boundary had to be
+  // found, but an interval that has this base holds a true segment that starts there.
+  void add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted);
+};
+
+// How well posteriors agree with a true segmentation, and its text.
+
+// The boundary posterior: the event is that a true segment starts in the bin.
+struct BoundaryCalibration {
+  std::string file;
+  std::int64_t missing = 0;  // bases that the truth labels and the file has no value for
+  Reliability reliability;
+};
+
+// The posterior of one label: the event is that the bin has this label.
+struct LabelCalibration {
+  std::string name;
+  Reliability reliability;
+};
+
+// The posteriors of all labels.
+struct LabelsCalibration {
+  std::string file;  // or the beginning of the names of several
+  std::int64_t missing = 0;
+  std::int64_t bins = 0;     // evaluated
+  std::int64_t unknown = 0;  // evaluated bins whose true label has no posterior; it counts as 0
+  std::vector<LabelCalibration> labels;
+
+  Reliability pooled() const;  // over all pairs of a bin and a label
+  // Means over bins, absent without bins: of the sum over labels of (p - y)^2, and of -ln P(true label).
+  std::optional<double> brier() const;
+  std::optional<double> log_loss() const;
+};
+
+struct IntervalCalibration {
+  std::string file;
+  std::optional<double>
+      level;  // nominal: the probability that an interval shall have, where the header says it
+  IntervalCoverage coverage;
+};
+
+struct CalibrationReport {
+  std::int64_t bin_size = 1;  // bases
+  std::optional<BoundaryCalibration> boundaries;
+  std::optional<LabelsCalibration> labels;
+  std::optional<IntervalCalibration> intervals;
+};
+
+// Tables for people.
+std::string calibration_text(const CalibrationReport& report);
 
 }  // namespace semicrf

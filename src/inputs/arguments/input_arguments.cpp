@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/sample_arguments.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/track_pattern.h"

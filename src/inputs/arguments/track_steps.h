@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "io/bigwig/bigwig_reader.h"
 
 namespace semicrf {

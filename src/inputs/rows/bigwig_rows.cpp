@@ -7,7 +7,7 @@
 #include "core/threads/parallel.h"
 #include "inputs/rows/row_reader.h"
 #include "model/scores/feature_transform.h"
-#include "model/scores/large_arrays.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 #include "model/pieces.h"
 #include "model/statistics.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "inputs/statements/constraint.h"
 #include "inputs/statements/interval_file.h"
 #include "inputs/statements/interval_index.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/parameters.h"
 
 namespace semicrf {

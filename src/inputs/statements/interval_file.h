@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "engine/engine.h"
 #include "inputs/input_set.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/parameters.h"
 
 namespace semicrf {

@@ -1,24 +1,124 @@
 // What the writers of bigWig and of bigBed share: blocks that wait in a spool until the sizes of everything
-// that stands before them are known, zoom levels, and the layout of the file (version 4, little-endian,
-// compressed).
+// that stands before them are known, zoom levels, trees, and the layout of the file (version 4,
+// little-endian, compressed). Offsets are bytes of the file.
 #pragma once
 
 #include <libdeflate.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "io/bigwig/bbi_trees.h"
-#include "io/bigwig/bbi_zoom.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/files/output_file.h"
 #include "io/files/temp_spool.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
+
+// What bigWig and bigBed files are made of besides their data: little-endian numbers, the tree of chromosomes
+// (a B+ tree by name) and indexes over blocks (R-trees). Offsets are bytes of the file.
+
+// Appends the number, whatever the byte order of the machine.
+template <class Number>
+void put_number(std::string& text, Number number) {
+  if constexpr (sizeof(Number) == 4 && std::is_floating_point_v<Number>) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    put_number(text, bits);
+  } else if constexpr (std::is_floating_point_v<Number>) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    put_number(text, bits);
+  } else {
+    for (std::size_t i = 0; i < sizeof(Number); ++i)
+      text += static_cast<char>(static_cast<unsigned char>(static_cast<std::uint64_t>(number) >> (8 * i)));
+  }
+}
+
+// From base `begin` of a chromosome up to base `end` of the same or a later one.
+struct BbiRange {
+  std::uint32_t chrom = 0, begin = 0, last_chrom = 0, end = 0;
+};
+
+// A compressed block of data, all of one chromosome, or of zoom records.
+struct BbiBlock {
+  BbiRange range;
+  std::uint32_t bytes = 0;  // compressed
+};
+using BbiBlocks = std::deque<BbiBlock>;  // takes no copy of all when it grows
+
+// Takes a tree, a part at a time.
+using TakeText = std::function<void(const std::string& part)>;
+
+// The R-tree over blocks that lie one after the other from `first`; the tree itself begins at `at`.
+void write_block_index(const BbiBlocks& blocks, std::uint64_t first, std::uint64_t at, const TakeText& take);
+std::uint64_t block_index_bytes(std::size_t blocks);
+
+// The tree of chromosomes, which begins at `at`. Keys are sorted by name; ids are the places in the list.
+void write_chromosome_tree(const ListedChromosomes& chromosomes, std::uint64_t at, const TakeText& take);
+std::uint64_t chromosome_tree_bytes(const ListedChromosomes& chromosomes);
+
+// Zoom levels of bigWig and bigBed files: records of so many bases, made while the data come.
+
+// Not thread-safe.
+class BbiZoom {
+ public:
+  // What to do with a full block of records of a level: its bytes as the file has them, and the bases that
+  // they lie on, which may be of several chromosomes.
+  using Emit = std::function<void(std::size_t level, const std::string& block, const BbiRange& range)>;
+
+  // `finest`: bases of a record of the first level, >= 1. Each further one has four times as many, as long as
+  // that is less than the longest chromosome; there is always one level.
+  BbiZoom(std::int64_t finest, std::int64_t longest, Emit emit);
+
+  // Bases [begin, end) of the chromosome have this value; from left to right.
+  void add(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value);
+  // What is left of the chromosome. Records do not cross chromosomes, blocks do: a genome of many small
+  // scaffolds would else have a block of each on each level.
+  void end_chromosome();
+  // What is left of all.
+  void end();
+
+  std::size_t levels() const { return levels_.size(); }
+  std::int64_t reduction(std::size_t level) const { return levels_[level].reduction; }
+  std::uint32_t records(std::size_t level) const { return levels_[level].written; }
+  // The summary of all that was added.
+  const BigWigSummary& summary() const { return summary_; }
+
+ private:
+  struct Record {
+    std::uint32_t chrom = 0, begin = 0, end = 0, covered = 0;
+    double minimum = 0, maximum = 0, sum = 0, squares = 0;
+  };
+  struct Level {
+    std::int64_t reduction = 0;  // bases of a record
+    Record open;                 // covered 0: none
+    std::string block;           // finished records that were not emitted
+    std::size_t waiting = 0;     // number of these records
+    BbiRange range;              // range of these records
+    std::uint32_t written = 0;
+  };
+
+  void add_part(std::size_t level, const Record& part);
+  void end_record(std::size_t level);
+  void end_block(std::size_t level);
+
+  std::vector<Level> levels_;
+  BigWigSummary summary_;
+  Emit emit_;
+};
+
+// What the writers of bigWig and of bigBed share: blocks that wait in a spool until the sizes of everything
+// that stands before them are known, zoom levels, and the layout of the file (version 4, little-endian,
+// compressed).
 
 // Which of the two formats.
 struct BbiKind {

@@ -9,7 +9,6 @@
 #include "core/threads/parallel.h"
 #include "io/bigwig/bigwig_index.h"
 #include "io/bigwig/bigwig_section.h"
-#include "io/bigwig/bigwig_step.h"
 #include "io/bigwig/bin_sweep.h"
 #include "io/files/byte_view.h"
 #include "io/files/input_kind.h"

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
 
@@ -72,7 +72,7 @@ class BigWigFile {
   // Whether the index lists any data for the chromosome (they could still all be NaN). Costs nothing.
   bool has_values(std::size_t chrom) const;
   std::uint64_t block_count() const;  // data blocks of all chromosomes
-  // The step of a bounded number of blocks spread over the file (bigwig_step.h).
+  // The step of a bounded number of blocks spread over the file.
   BigWigStep sampled_step() const;
   int version() const;
   int zoom_levels() const;

@@ -1,15 +1,17 @@
 #include "io/files/descriptors.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <vector>
 
-#include "io/files/output_target.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {
@@ -65,6 +67,21 @@ std::optional<DescriptorPath> descriptor_of(const std::string& path) {
 bool is_writable_descriptor(int descriptor) noexcept {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+std::int64_t allow_open_files(std::int64_t count) {
+  constexpr std::int64_t kMany = std::numeric_limits<std::int32_t>::max();
+  const auto number = [](rlim_t limit) {
+    return limit == RLIM_INFINITY ? kMany : static_cast<std::int64_t>(std::min<rlim_t>(limit, kMany));
+  };
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMany;
+  if (number(limit.rlim_cur) >= count) return number(limit.rlim_cur);
+  rlimit raised = limit;
+  raised.rlim_cur = limit.rlim_max == RLIM_INFINITY ? static_cast<rlim_t>(count)
+                                                    : std::min(limit.rlim_max, static_cast<rlim_t>(count));
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return number(limit.rlim_cur);
 }
 
 }  // namespace semicrf

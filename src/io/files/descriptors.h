@@ -1,6 +1,7 @@
 // Open descriptors: the three standard ones, and paths that stand for a descriptor (/dev/stdout, /dev/fd/3).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,5 +23,11 @@ std::optional<DescriptorPath> descriptor_of(const std::string& path);
 
 // Whether `descriptor` is open for writing.
 bool is_writable_descriptor(int descriptor) noexcept;
+
+// How many files the process may have open at once.
+
+// Raises the process's limit to `count` as far as the system lets it. Returns how many may be open: `count`
+// or more where that is allowed.
+std::int64_t allow_open_files(std::int64_t count);
 
 }  // namespace semicrf

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "io/files/mapped_regions.h"
+#include "io/files/signal_cleanup.h"
 
 namespace semicrf {
 

@@ -13,7 +13,7 @@
 #include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_file.h"
-#include "io/files/output_target.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/threads/parallel.h"
 #include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
-#include "io/files/output_target.h"
+#include "io/files/output_names.h"
 #include "io/text/position_index.h"
 
 namespace semicrf {
@@ -265,6 +265,22 @@ void write_whole_output(const std::string& path, std::string_view text) {
   OutputFile output({path, IndexKind::kNone});
   output.write(text);
   output.commit();
+}
+
+NewFolder::NewFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0) {
+    made_ = path;
+    registered_ = TemporaryName(path);
+    return;
+  }
+  const int problem = errno;
+  struct stat status = {};
+  if (problem == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
+  throw write_error(path, "the folder cannot be made", problem == EEXIST ? ENOTDIR : problem);
+}
+
+NewFolder::~NewFolder() {
+  if (!made_.empty()) rmdir(made_.c_str());  // which leaves a folder that has files
 }
 
 }  // namespace semicrf

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/files/temporary_names.h"
+#include "io/files/signal_cleanup.h"
 
 namespace semicrf {
 
@@ -134,5 +134,22 @@ class OutputFile {
 
 // An output of one text, without an index: as an OutputFile writes it.
 void write_whole_output(const std::string& path, std::string_view text);
+
+// A folder for outputs that is made where it is missing, and goes away again where nothing came of it.
+
+class NewFolder {
+ public:
+  // Makes the folder unless there is one. WriteError where that is impossible: the folder above it is missing
+  // or cannot be written to, or a file has the name.
+  explicit NewFolder(const std::string& path);
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  // Removes the folder where it was made here and is empty. So does a signal that ends the program.
+  ~NewFolder();
+
+ private:
+  std::string made_;  // empty: it was there before
+  TemporaryName registered_;
+};
 
 }  // namespace semicrf

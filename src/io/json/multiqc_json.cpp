@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text/markup.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "eval/metrics/ratio.h"
-#include "io/files/output_target.h"
-#include "io/text/label_track_files.h"
+#include "core/text/utf8.h"
+#include "eval/metrics/text_table.h"
+#include "io/files/output_names.h"
 #include "io/text/palette.h"
 
 namespace semicrf {

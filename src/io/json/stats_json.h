@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "io/files/spooled_text.h"
+#include "io/files/temp_spool.h"
 #include "model/statistics.h"
 
 namespace semicrf {

@@ -1,4 +1,4 @@
-// BED files with at least three columns, plain or compressed, and bigBed files.
+// What a line of a BED file is: a header, data, or the line of another format.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -13,6 +14,18 @@
 #include "io/text/text_lines.h"
 
 namespace semicrf {
+
+// Splits a line at its tabs, or at its blanks where it has no tab, into `fields`, reusing their memory.
+void split_bed(std::string_view line, std::vector<std::string>& fields);
+
+// Whether the line is empty, a comment (#) or a header of a genome browser: "track" with KEY=VALUE behind it,
+// or "browser" with one of its words. A chromosome may be called track or browser, too.
+bool is_bed_header(std::string_view line);
+
+// The format that a line, which is no data of a BED file, tells: "VCF", "GFF"; empty: not known.
+std::string_view other_format(std::string_view line);
+
+// BED files with at least three columns, plain or compressed, and bigBed files.
 
 struct BedRecord {
   std::string chromosome;
@@ -32,7 +45,7 @@ std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record);
 // Whether intervals with begin == end, which have no base, are read.
 enum class BedPoints { kRefused, kAllowed };
 
-// Reads record by record. Empty lines, comments and headers of genome browsers are skipped (bed_lines.h);
+// Reads record by record. Empty lines, comments and headers of genome browsers are skipped (is_bed_header);
 // columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
 // number: another format (GFF, VCF), fewer than three columns, positions that are not integers, begin > end,
 // points where they are refused. ReadError: cannot be opened or read. A regular file with the signature of

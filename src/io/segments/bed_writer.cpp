@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "io/text/fixed_decimal.h"
+#include "core/text/fixed_decimal.h"
 
 namespace semicrf {
 BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options)

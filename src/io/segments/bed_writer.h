@@ -9,8 +9,7 @@
 #include "core/segment.h"
 #include "io/files/output_file.h"
 #include "io/segments/segment_columns.h"
-#include "io/segments/segment_support.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/parameters.h"
 
 namespace semicrf {

@@ -14,7 +14,7 @@ namespace semicrf {
 namespace {
 
 enum Column : std::size_t { kChromosome, kPosition, kTo, kLower, kUpper, kNumColumns };
-constexpr std::array<std::string_view, kNumColumns> kNames = {"chrom", "position", "to", "lower", "upper"};
+constexpr std::array<std::string_view, kNumColumns> kColumnNames = {"chrom", "position", "to", "lower", "upper"};
 using Columns = std::array<std::size_t, kNumColumns>;
 
 // Where the columns are, by the line of their names; nullopt where one is missing.
@@ -23,7 +23,7 @@ std::optional<Columns> find_columns(std::string_view names) {
   const std::vector<std::string_view> fields = split_at('\t', names.substr(1));
   Columns columns;
   for (std::size_t i = 0; i < kNumColumns; ++i) {
-    const auto found = std::ranges::find(fields, kNames[i]);
+    const auto found = std::ranges::find(fields, kColumnNames[i]);
     if (found == fields.end()) return std::nullopt;
     columns[i] = static_cast<std::size_t>(found - fields.begin());
   }
@@ -64,7 +64,7 @@ class Reader {
   std::int64_t number(std::string_view text, Column column) const {
     const auto value = number_in<std::int64_t>(text);
     if (!value || *value < 0)
-      refuse(std::string(kNames[column]) + " is '" + std::string(text.substr(0, 40)) +
+      refuse(std::string(kColumnNames[column]) + " is '" + std::string(text.substr(0, 40)) +
              "', expected a whole number, 0 or more");
     return *value;
   }

@@ -1,4 +1,4 @@
-// Reads the tables of boundaries that decode --boundaries writes (segment_tables.h).
+// Reads the tables of boundaries that decode --boundaries writes (segment_columns.h).
 #pragma once
 
 #include <cstdint>

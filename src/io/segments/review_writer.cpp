@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/text/fixed_decimal.h"
 #include "io/segments/bed_writer.h"
-#include "io/text/fixed_decimal.h"
 #include "io/text/palette.h"
 
 namespace semicrf {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "io/files/output_file.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/parameters.h"
 
 namespace semicrf {

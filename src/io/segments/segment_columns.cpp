@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "io/text/fixed_decimal.h"
+#include "core/text/fixed_decimal.h"
+#include "core/text/text.h"
 #include "io/text/palette.h"
 
 namespace semicrf {
+
+void join_segments(Segment& left, SegmentSupport& left_support, const Segment& right,
+                   const SegmentSupport& right_support) {
+  const auto left_bins = static_cast<double>(left.end - left.begin);
+  const auto right_bins = static_cast<double>(right.end - right.begin);
+  left_support.mean_label_posterior =
+      (left_support.mean_label_posterior * left_bins + right_support.mean_label_posterior * right_bins) /
+      (left_bins + right_bins);
+  left_support.end_posterior = right_support.end_posterior;
+  left_support.exact_posterior.reset();
+  left.end = right.end;
+}
+
 namespace {
 constexpr int kMaxScore = 1000;
 }  // namespace
@@ -50,6 +65,82 @@ void SegmentColumns::append(const Segment& segment, const SegmentSupport& suppor
     probability(support.start_posterior);
     probability(support.end_posterior);
   }
+}
+
+namespace {
+
+const std::string& name_of(const std::vector<std::string>& names, const Segment& segment) {
+  return names[static_cast<std::size_t>(segment.label)];
+}
+
+void append(std::string& line, std::string_view text) {
+  line += '\t';
+  line += text;
+}
+
+void append_integer(std::string& line, std::int64_t value) {
+  char text[20];
+  append(line, {text, static_cast<std::size_t>(print_integer(value, text) - text)});
+}
+
+void append_probability(std::string& line, std::optional<double> value) {
+  char text[16];
+  if (!value) return append(line, ".");
+  append(line, {text, static_cast<std::size_t>(print_six_significant(*value, text) - text)});
+}
+
+void append_interval(std::string& line, const BinLocation& location,
+                     const std::optional<BoundaryInterval>& interval) {
+  if (!interval) return append(line, ".\t.");
+  append_integer(line, location.begin_base(interval->lower));
+  append_integer(line, location.begin_base(interval->upper));
+}
+
+}  // namespace
+
+SegmentTableWriter::SegmentTableWriter(OutputFile& output, const std::vector<Label>& labels, bool intervals)
+    : output_(output), intervals_(intervals), names_(names_of(labels)) {
+  output_.write("#chrom\tstart\tend\tlabel\tp_label\tp_segment\tp_start\tp_end");
+  output_.write(intervals ? "\tstart_lower\tstart_upper\n" : "\n");
+}
+
+void SegmentTableWriter::begin_piece(const BinLocation& location) { location_ = location; }
+
+void SegmentTableWriter::add(const Segment& segment, const SegmentSupport& support) {
+  line_ = location_.chromosome;
+  append_integer(line_, location_.begin_base(segment.begin));
+  append_integer(line_, location_.end_base(segment.end));
+  append(line_, name_of(names_, segment));
+  append_probability(line_, support.mean_label_posterior);
+  append_probability(line_, support.exact_posterior);
+  append_probability(line_, support.start_posterior);
+  append_probability(line_, support.end_posterior);
+  if (intervals_) append_interval(line_, location_, support.start_interval);
+  line_ += '\n';
+  output_.write(line_);
+}
+
+BoundaryTableWriter::BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels)
+    : output_(output), names_(names_of(labels)) {
+  output_.write("#chrom\tposition\tfrom\tto\tp\tlower\tupper\n");
+}
+
+void BoundaryTableWriter::begin_piece(const BinLocation& location) {
+  location_ = location;
+  left_.reset();
+}
+
+void BoundaryTableWriter::add(const Segment& segment, const SegmentSupport& support) {
+  const std::optional<Segment> left = std::exchange(left_, segment);
+  if (!left) return;
+  line_ = location_.chromosome;
+  append_integer(line_, location_.begin_base(segment.begin));
+  append(line_, name_of(names_, *left));
+  append(line_, name_of(names_, segment));
+  append_probability(line_, support.start_posterior);
+  append_interval(line_, location_, support.start_interval);
+  line_ += '\n';
+  output_.write(line_);
 }
 
 }  // namespace semicrf

@@ -12,10 +12,9 @@
 
 #include "core/error.h"
 #include "core/text/names.h"
-#include "core/text/natural_order.h"
 #include "core/text/text.h"
 #include "io/files/input_kind.h"
-#include "io/files/output_endings.h"
+#include "io/files/output_names.h"
 #include "io/segments/textgrid.h"
 
 namespace semicrf {

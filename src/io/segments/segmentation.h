@@ -1,6 +1,7 @@
 // A whole segmentation in memory: a BED file with labels in column 4.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -52,5 +53,18 @@ void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& 
 // label, segments of a chromosome that overlap or are not sorted, a chromosome in two places; no segments at
 // all. ReadError: cannot be opened or read.
 SegmentationFile read_segmentation(const std::string& path);
+
+// How long the segments of a BED file are, by label.
+
+struct SegmentDurations {
+  std::vector<std::vector<std::int64_t>> seen;                    // a list per label, in bins
+  std::vector<std::optional<std::array<std::uint8_t, 3>>> color;  // by label: the first "r,g,b" of column 9
+};
+
+// Segments that touch and have the same label count as one; the end of a segment is rounded up to whole bins,
+// as the last one of a chromosome is cut. InputError with the place: a label that is not among `labels`; a
+// begin that is not on a multiple of `bin_size` bases; what read_segmentation() refuses. ReadError.
+SegmentDurations read_segment_durations(const std::string& path, const std::vector<Label>& labels,
+                                        std::int64_t bin_size);
 
 }  // namespace semicrf

@@ -1,6 +1,6 @@
 #include "io/text/palette.h"
 
-#include "core/text/natural_order.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 
 namespace semicrf {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/warning.h"
-#include "io/text/chrom_sizes.h"
+#include "core/error.h"
+#include "io/text/chromosomes.h"
 
 namespace semicrf {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/text/text_lines.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/text/markup.h"
+#include "core/text/utf8.h"
 
 namespace semicrf {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 
 namespace semicrf {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 
 namespace semicrf {

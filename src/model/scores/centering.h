@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/block_sums.h"
 #include "core/compensated_sum.h"
 #include "model/parameters.h"
 

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
-#include "eval/metrics/bin_segments.h"
+#include "eval/metrics/stretches.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/json/json_document.h"
 #include "io/text/palette.h"

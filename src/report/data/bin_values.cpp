@@ -8,8 +8,8 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "draw/number_text.h"
-#include "io/text/bedgraph_reader.h"
+#include "draw/scale.h"
+#include "io/text/bedgraph.h"
 
 namespace semicrf {
 namespace {

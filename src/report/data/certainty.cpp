@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "io/text/label_track_files.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {

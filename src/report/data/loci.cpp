@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "eval/metrics/stretches.h"
 #include "io/text/region.h"
 #include "log/log.h"

@@ -10,7 +10,7 @@
 #include "inputs/arguments/input_argument.h"
 #include "io/files/input_kind.h"
 #include "io/files/mapped_file.h"
-#include "io/text/label_track_files.h"
+#include "io/files/output_names.h"
 #include "io/text/sha256.h"
 #include "io/text/text_lines.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "core/text/units.h"
-#include "draw/number_text.h"
 #include "draw/reliability_picture.h"
-#include "draw/text_width.h"
+#include "draw/scale.h"
+#include "draw/svg.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"
 #include "report/sections/sections.h"

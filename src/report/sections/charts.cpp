@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/text/text.h"
-#include "draw/number_text.h"
-#include "draw/text_width.h"
+#include "draw/scale.h"
+#include "draw/svg.h"
 
 namespace semicrf {
 namespace {

@@ -1,6 +1,6 @@
 // How much more often than by chance labels lie on annotation.
 #include "draw/heat_map.h"
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/text/units.h"
 #include "draw/heat_map.h"
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 

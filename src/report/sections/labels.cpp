@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/text/units.h"
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"

@@ -4,8 +4,8 @@
 
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "draw/number_text.h"
-#include "draw/text_width.h"
+#include "draw/scale.h"
+#include "draw/svg.h"
 #include "eval/metrics/stretches.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"

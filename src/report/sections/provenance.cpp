@@ -1,5 +1,5 @@
 // Which files and commands the report comes from.
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

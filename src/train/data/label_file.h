@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "io/segments/segment_reader.h"
 #include "model/bin_labels.h"
 #include "model/parameters.h"

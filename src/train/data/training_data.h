@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "io/text/bin_location.h"
+#include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
 #include "train/data/label_evidence.h"
 

@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
@@ -19,7 +18,7 @@
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 #include "model/bin_labels.h"
 #include "runs/piece_stream.h"
 #include "train/data/step_check.h"

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/name_index.h"
-#include "core/warning.h"
+#include "core/error.h"
+#include "core/text/names.h"
 #include "inputs/arguments/track_steps.h"
 #include "inputs/rows/missing_values.h"
-#include "io/files/spooled_text.h"
+#include "io/files/temp_spool.h"
 #include "model/parameters.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"

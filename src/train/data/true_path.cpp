@@ -5,13 +5,13 @@
 #include <limits>
 #include <vector>
 
+#include "core/chain_model.h"
 #include "core/compensated_sum.h"
-#include "core/initial_term.h"
 #include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "io/json/json_document.h"
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 
 namespace semicrf {
 namespace {

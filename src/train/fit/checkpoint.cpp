@@ -1,6 +1,6 @@
 #include "train/fit/checkpoint.h"
 
-#include "io/checkpoint/checkpoint_fields.h"
+#include "io/checkpoint/checkpoint.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "io/params/training_record.h"
 
 namespace semicrf {

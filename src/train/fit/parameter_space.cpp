@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/nearest_name.h"
+#include "core/text/names.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/threads/start_thread.h"
+#include "core/threads/parallel.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {

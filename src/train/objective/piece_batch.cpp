@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/scores/edge_source.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 

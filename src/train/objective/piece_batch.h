@@ -1,7 +1,7 @@
 // Pieces on their way through an engine: what it is given of each, and what becomes of its answer.
 //
 // An engine that projects (Engine::projects) is given features, and gives sums of features over positions. To
-// the other engines go scores that the host made of the features (model/scores/host_projection), and the
+// the other engines go scores that the host made of the features (model/scores/score_source), and the
 // posteriors of every position come back.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "model/parameters.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"

@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/text/name_index.h"
+#include "core/process_memory.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
-#include "io/memory_size.h"
 #include "io/params/params_json.h"
 #include "io/text/sha256.h"
 #include "model/scores/centering.h"

@@ -1,10 +1,11 @@
 // bedGraph, plain or compressed, and tables of boundaries, which the same bytes are read as.
+#include "io/text/bedgraph.h"
+
 #include <cmath>
 #include <set>
 
 #include "fuzz/fuzz_input.h"
 #include "io/segments/boundary_reader.h"
-#include "io/text/bedgraph_reader.h"
 
 namespace semicrf::fuzz {
 namespace {

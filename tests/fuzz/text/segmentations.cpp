@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "fuzz/fuzz_input.h"
-#include "io/models/segment_durations.h"
 #include "io/segments/segmentation.h"
 #include "segmentation/agreement.h"
 #include "segmentation/annotation.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "lab/problem.h"
 #include "lab/semirings/semiring.h"
 

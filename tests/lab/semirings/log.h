@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "lab/problem.h"
 
 namespace semicrf::lab {

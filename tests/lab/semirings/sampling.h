@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "lab/problem.h"
 #include "lab/semirings/semiring.h"
 

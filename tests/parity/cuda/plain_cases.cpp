@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "model/scores/edge_source.h"
+#include "model/scores/edge_roles.h"
 #include "parity/engine_parity.h"
 #include "parity/gradient_case.h"
 #include "parity/same_results.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/scores/centred_scores.h"
+#include "model/scores/linear_heads.h"
 #include "parity/cuda/head_sequences.h"
 #include "parity/engine_parity.h"
 #include "parity/same_results.h"

@@ -5,7 +5,7 @@
 
 #include "analyses/claims/claim_sweep.h"
 #include "analyses/claims/reversed_chain.h"
-#include "core/log_add.h"
+#include "core/chain_model.h"
 #include "engine/options.h"
 #include "support/catch.h"
 #include "support/models/random_models.h"

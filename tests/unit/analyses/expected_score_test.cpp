@@ -9,7 +9,7 @@
 #include "analyses/posteriors/certain_entropy.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "core/compensated_sum.h"
-#include "model/align.h"
+#include "model/compare.h"
 #include "support/catch.h"
 #include "support/models/random_models.h"
 #include "support/models/resolution.h"

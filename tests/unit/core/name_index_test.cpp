@@ -1,8 +1,7 @@
-#include "core/text/name_index.h"
-
 #include <string>
 #include <vector>
 
+#include "core/text/names.h"
 #include "support/catch.h"
 
 namespace semicrf {

@@ -1,5 +1,4 @@
-#include "core/text/natural_order.h"
-
+#include "core/text/names.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -1,5 +1,4 @@
-#include "core/packed_segment.h"
-
+#include "core/segment.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -1,5 +1,4 @@
-#include "core/shortest_duration.h"
-
+#include "core/chain_model.h"
 #include "support/catch.h"
 
 using namespace semicrf;

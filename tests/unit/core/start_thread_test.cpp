@@ -1,9 +1,8 @@
-#include "core/threads/start_thread.h"
-
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/threads/parallel.h"
 #include "support/catch.h"
 
 using namespace semicrf;

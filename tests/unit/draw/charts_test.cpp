@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "draw/number_text.h"
+#include "draw/scale.h"
 #include "report/data/certainty.h"
 #include "report/table.h"
 #include "support/catch.h"

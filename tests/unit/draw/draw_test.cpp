@@ -3,10 +3,8 @@
 #include <random>
 
 #include "draw/heat_map.h"
-#include "draw/number_text.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
-#include "draw/text_width.h"
 #include "support/catch.h"
 #include "support/svg_texts.h"
 

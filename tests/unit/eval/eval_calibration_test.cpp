@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "eval/metrics/bin_truth.h"
-#include "eval/metrics/calibration_report.h"
+#include "eval/metrics/reliability.h"
+#include "eval/metrics/stretches.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "eval/metrics/edit_distance.h"
+#include "eval/metrics/matching.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 #include "support/slow_build.h"

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "eval/metrics/bin_segments.h"
 #include "eval/metrics/evaluation.h"
+#include "eval/metrics/stretches.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "io/files/output_file.h"
-#include "io/text/chrom_sizes.h"
+#include "io/text/chromosomes.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 

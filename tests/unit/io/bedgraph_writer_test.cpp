@@ -1,10 +1,9 @@
-#include "io/text/bedgraph_writer.h"
-
 #include <random>
 #include <sstream>
 #include <utility>
 
 #include "core/error.h"
+#include "io/text/bedgraph.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 

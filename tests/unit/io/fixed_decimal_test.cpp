@@ -1,4 +1,4 @@
-#include "io/text/fixed_decimal.h"
+#include "core/text/fixed_decimal.h"
 
 #include <cmath>
 #include <cstdio>

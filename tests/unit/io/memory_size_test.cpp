@@ -1,6 +1,5 @@
-#include "io/memory_size.h"
-
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "support/catch.h"
 
 namespace semicrf {

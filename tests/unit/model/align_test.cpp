@@ -1,11 +1,10 @@
 // Two models with the same labels and tracks: no score changes.
-#include "model/align.h"
-
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "model/compare.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 

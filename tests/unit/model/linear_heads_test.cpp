@@ -4,8 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "model/scores/centred_scores.h"
-#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 #include "support/catch.h"
 #include "support/models/random_heads.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/models/chromhmm_model.h"
-#include "io/models/segment_durations.h"
+#include "io/segments/segmentation.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 #include "unit/models/chromhmm_fixture.h"

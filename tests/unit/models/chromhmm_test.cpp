@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
-#include "model/durations/explicit_durations.h"
-#include "model/durations/fit_durations.h"
+#include "model/durations/duration_kinds.h"
+#include "model/exchange/hidden_markov.h"
 #include "model/scores/linear_heads.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"

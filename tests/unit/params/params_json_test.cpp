@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "io/json/json_document.h"
-#include "io/nearest_name.h"
 #include "io/text/sha256.h"
 #include "support/catch.h"
 

@@ -11,7 +11,7 @@
 #include "analyses/draws/samples.h"
 #include "analyses/intervals/credible_intervals.h"
 #include "engine/options.h"
-#include "model/scores/edge_source.h"
+#include "model/scores/edge_roles.h"
 #include "support/catch.h"
 #include "support/cut_piece.h"
 #include "support/models/random_models.h"

@@ -1,9 +1,8 @@
 // Archives read back, by our own reader.
-#include "io/arrays/npz_writer.h"
-
 #include <stdexcept>
 #include <vector>
 
+#include "io/arrays/npy_writer.h"
 #include "io/arrays/npz_reader.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"

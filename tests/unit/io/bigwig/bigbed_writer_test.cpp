@@ -1,12 +1,11 @@
 // bigBed files that are written here, read again: by our reader, and by libBigWig where it is installed.
-#include "io/bigwig/bigbed_writer.h"
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <random>
 
 #include "core/error.h"
+#include "io/bigwig/bbi_writers.h"
 #include "io/bigwig/bigbed_reader.h"
 #include "io/segments/bed_reader.h"
 #include "support/catch.h"

@@ -1,6 +1,4 @@
 // bigWig files that are written here, read again: by our reader, and by libBigWig where it is installed.
-#include "io/bigwig/bigwig_writer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "io/bigwig/bbi_writers.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 #include "support/temp_folder.h"

@@ -1,10 +1,11 @@
+#include "io/files/signal_cleanup.h"
+
 #include <signal.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "io/files/output_file.h"
-#include "io/files/temporary_names.h"
 #include "support/catch.h"
 #include "support/child_process.h"
 #include "support/temp_folder.h"
