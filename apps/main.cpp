@@ -74,8 +74,10 @@ void set_up(CLI::App& program) {
   program.formatter(std::make_shared<HelpFormat>());  // commands take it over
   program.set_version_flag("--version", "semicrf " SEMICRF_VERSION);
   program.require_subcommand(1);
-  program.footer("semicrf COMMAND --help describes the options and the output files of a command.\n\n" +
-                 exit_code_help());
+  program.footer(
+      "semicrf COMMAND --help describes the options of a command that most need, --help-all all of them\n"
+      "and its output files.\n\n" +
+      exit_code_help());
   add_decode_command(program);
   add_posterior_command(program);
   add_query_command(program);
@@ -109,7 +111,7 @@ std::vector<std::string> commands_of(const CLI::App& command) {
 // report what else is missing.
 void refuse_unknown_names(const CLI::App& program) {
   const auto [command, words] = given_command(program);
-  const std::string help = words + " --help";
+  const std::string help = words + (command == &program ? " --help" : " --help-all");
   const std::vector<std::string> commands = commands_of(*command);
   for (const std::string& argument : program.remaining(true)) {
     if (argument.starts_with('-')) {

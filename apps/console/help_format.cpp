@@ -1,7 +1,11 @@
 #include "apps/console/help_format.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <sstream>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/manual/command_tree.h"
@@ -12,6 +16,44 @@ namespace {
 
 constexpr std::size_t kColumn = 30;  // column of descriptions
 constexpr std::size_t kLineWidth = 100;
+
+// The options that most need, of commands with many.
+struct MainOptions {
+  std::string_view command;
+  std::array<std::string_view, 10> options;
+};
+constexpr std::array kMainOptions = {
+    MainOptions{"decode",
+                {"--params", "--output", "--region", "--track-pattern", "--posterior", "--table", "--review",
+                 "--rule", "--hub", "--threads"}},
+    MainOptions{"posterior",
+                {"--params", "--output", "--region", "--track-pattern", "--labels-out", "--starts-out",
+                 "--min-posterior", "--digits", "--stats", "--threads"}},
+    MainOptions{"query",
+                {"--params", "--claims", "--output", "--region", "--track-pattern", "--samples",
+                 "--constraints", "--digits", "--stats", "--threads"}},
+    MainOptions{"simulate",
+                {"--params", "--output", "--region", "--track-pattern", "--length", "--draws", "--seed",
+                 "--emissions", "--constraints", "--threads"}},
+    MainOptions{"eval",
+                {"--truth", "--output", "--region", "--regions-file", "--tolerance", "--background",
+                 "--match", "--json", "--params", "--posterior"}},
+    MainOptions{"report",
+                {"--params", "--segments", "--output", "--posterior", "--truth", "--annotation",
+                 "--track-pattern", "--region", "--figures", "--title"}},
+    MainOptions{"train",
+                {"--labels", "--background", "--output", "--bin-size", "--region", "--val-region",
+                 "--track-pattern", "--samples", "--max-duration", "--threads"}},
+    MainOptions{"learn",
+                {"--labels", "--output", "--bin-size", "--val-region", "--track-pattern", "--samples",
+                 "--emission", "--duration", "--init", "--threads"}},
+};
+
+// Those of a command; null: it has few options, which --help shows all.
+const MainOptions* main_options(const CLI::App& command) {
+  const auto found = std::ranges::find(kMainOptions, command.get_name(), &MainOptions::command);
+  return found == kMainOptions.end() ? nullptr : &*found;
+}
 
 bool takes_many(const CLI::Option& option) {
   return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
@@ -37,6 +79,22 @@ std::string in_columns(std::string head, const std::string& text) {
 }
 
 }  // namespace
+
+std::string HelpFormat::make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const {
+  const MainOptions* const main = main_options(*command);
+  if (main == nullptr || mode != CLI::AppFormatMode::Normal)
+    return Formatter::make_help(command, name, CLI::AppFormatMode::Normal);
+  std::string text =
+      make_description(command) + make_usage(command, name) + make_positionals(command) + "\nOptions:\n";
+  for (const std::string_view option : main->options)
+    text += make_option(command->get_option(std::string(option)), false);
+  std::size_t others = 0;
+  for (const CLI::Option* option : command->get_options())
+    others += option->nonpositional() && !option->get_group().empty() ? 1 : 0;
+  others -= main->options.size();
+  return text + "  --help-all                  the other " + std::to_string(others) +
+         " options, all outputs and the exit codes\n";
+}
 
 std::string HelpFormat::make_option(const CLI::Option* option, bool is_positional) const {
   const OptionEntry entry = option_entry(*option);

@@ -25,6 +25,7 @@ void add_input_options(CLI::App& command, InputOptions& input) {
                      "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
                      " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
   add_track_options(command, input, false, "Options");
+  add_label_names_option(command, input);
   add_missing_options(command, input, "Options");
   add_boundary_options(command, input, "Options");
   add_region_options(command, input, "region to compute");
@@ -141,6 +142,17 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
       ->allow_extra_args(false)
       ->type_name("NAME,...")
       ->group(group);
+}
+
+void add_label_names_option(CLI::App& command, InputOptions& input) {
+  command
+      .add_option(
+          "--label-names", input.label_names,
+          "names of the columns of arrays of label scores; a list separated by commas, checked against "
+          "the parameters")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
 }
 
 void require_inputs(const InputOptions& input, const std::string& name) {
@@ -302,6 +314,13 @@ void add_entropy_option(CLI::App& command, bool& no_entropy) {
       "for --stats; saves time");
 }
 
+void add_header_option(CLI::App& command, bool& no_header_comments) {
+  command.add_flag(
+      "--no-header-comments", no_header_comments,
+      "leave out the lines that begin with #: tables then begin with the names of their columns, "
+      "as pandas and R read them");
+}
+
 void add_common_options(CLI::App& command, CommonArguments& arguments) {
   add_input_options(command, arguments.input);
   command.add_option(
@@ -312,6 +331,7 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
   command.add_flag(
       "--write-index", arguments.write_index,
       "write a .tbi index (.csi past 512 Mb) beside every .gz output; bigWig and bigBed need none");
+  add_header_option(command, arguments.no_header_comments);
   add_number(command, "--digits", arguments.digits, "decimals of bedGraph values", CLI::Range(0, 15));
   add_engine_options(command, arguments.engine);
   add_memory_option(command, arguments.max_memory);
@@ -320,6 +340,11 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
                      "label:A,B (every bin of the interval has one of these labels), not:A (none has it),\n"
                      "boundary (a segment starts at the first bin) or no-boundary (none starts in it);\n"
                      "--stats has log_constraint_probability, the logarithm of their probability");
+  add_repeatable(
+      command, "--bias", arguments.biases,
+      "LABEL=X: every segment of this label scores X more, so that it is e^X times as probable before "
+      "scores are normalised; above 0 for more segments of it, below 0 for fewer")
+      ->type_name("LABEL=X");
   add_choice(command, "--infeasible", arguments.infeasible,
              "what to do with a piece that has no possible segmentation: error or skip", {"error", "skip"});
   add_edges_option(
@@ -383,6 +408,8 @@ RunOptions run_options(const CommonArguments& arguments) {
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;
   options.constraints = arguments.constraints;
+  options.biases = arguments.biases;
+  options.header_comments = !arguments.no_header_comments;
   options.stats_path = arguments.stats;
   if (options.stats_path.empty() && !arguments.prefix.empty())
     options.stats_path = arguments.prefix + ".stats.json";
@@ -398,6 +425,7 @@ std::string output_path(const CommonArguments& arguments, const std::string& end
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& summary,
                       const std::string& details) {
   CLI::App* command = program.add_subcommand(name, summary);
+  command->set_help_all_flag("--help-all", "Print all options, outputs and exit codes and exit");
   command->footer(details + "\n" + exit_code_help());
   return command;
 }

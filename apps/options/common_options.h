@@ -41,9 +41,11 @@ struct CommonArguments {
   std::string infeasible = "error";
   std::string stats;
   std::string constraints;  // empty: not given
+  std::vector<std::string> biases;
   int digits = 6;
   bool write_index = false;
   bool dry_run = false;
+  bool no_header_comments = false;
 };
 
 // An option that takes one value each time it is given, so that inputs may follow it.
@@ -71,6 +73,8 @@ MultiqcTarget multiqc_target(const MultiqcTarget& given, const std::string& outp
 std::string multiqc_help();
 // --no-entropy.
 void add_entropy_option(CLI::App& command, bool& no_entropy);
+// --label-names.
+void add_label_names_option(CLI::App& command, InputOptions& input);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
 // --checkpoint, --resume and --resume-must-exist of fits.
@@ -90,6 +94,8 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments);
 CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory);
 CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments);
 void add_log_options(CLI::App& command, LogArguments& arguments);  // --progress, -q, -v and --log-file
+// --no-header-comments.
+void add_header_option(CLI::App& command, bool& no_header_comments);
 void add_common_options(CLI::App& command, CommonArguments& arguments);
 
 // DeviceError for a device this program cannot run on, UsageError for one it does not know.

@@ -36,6 +36,7 @@ struct InputOptions {
   std::shared_ptr<const std::vector<SampleRow>> only_sample;  // the rows of `samples`, read before; or null
   // Names for the columns of arrays; empty: not said.
   std::vector<std::string> track_names;
+  std::vector<std::string> label_names;             // names for the columns of label scores; or empty
   std::vector<std::string> missing_tracks;          // tracks of the parameters that have no file
   MissingPolicy missing = MissingPolicy::kDefault;  // in place of the parameters' ones, unless kDefault
   std::vector<std::string> start_scores;            // [name=]PATH

@@ -100,6 +100,7 @@ struct InputSet::State {
   void open_inputs();
   void record_bindings(const GivenInputs& given);
   void open_array_inputs(const GivenInputs& given);
+  void bind_arrays();
   void open_generated();
   void open_bigwig_inputs(const GivenInputs& given);
   void warn_of_left_out(const CommonChromosomes& common);
@@ -149,7 +150,7 @@ void InputSet::State::open_inputs() {
   for (const auto* arguments : {&given.main, &given.start, &given.end})
     all.insert(all.end(), arguments->begin(), arguments->end());
   bigwig = all_bigwig(all);
-  check_track_names(options, parameters.tracks, bigwig);
+  check_column_names(options, parameters, bigwig);
   for (const LackingTrack& track : lacking_tracks) binding.push_back(describe(track));
   record_bindings(given);
   for (Track& track : parameters.tracks)
@@ -234,10 +235,31 @@ void InputSet::State::open_array_inputs(const GivenInputs& given) {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     Sequence sequence = place_array(arrays[i], of_genome);
     sequence.source = i;
-    binding.push_back(sequence.title + " <- " + std::filesystem::path(arrays[i].file).filename().string());
     sequences.push_back(std::move(sequence));
   }
+  bind_arrays();
   sort_sequences();
+}
+
+// A line for each array, or for each archive where it has many.
+void InputSet::State::bind_arrays() {
+  constexpr std::size_t kMany = 8;
+  const auto archive_of = [this](std::size_t i) {  // "scores.npz" of "scores.npz[name]"
+    const std::string& file = arrays[i].file;
+    return file.ends_with(']') ? file.substr(0, file.rfind('[')) : file;
+  };
+  for (std::size_t begin = 0, end = 0; begin < arrays.size(); begin = end) {
+    const std::string archive = archive_of(begin);
+    for (end = begin + 1; end < arrays.size() && archive_of(end) == archive;) ++end;
+    if (end - begin > kMany) {
+      binding.push_back(plural(end - begin, "sequence") + " <- " +
+                        std::filesystem::path(archive).filename().string());
+      continue;
+    }
+    for (std::size_t i = begin; i < end; ++i)
+      binding.push_back(sequences[i].title + " <- " +
+                        std::filesystem::path(arrays[i].file).filename().string());
+  }
 }
 
 // Which bases an array covers.

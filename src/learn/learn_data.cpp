@@ -171,7 +171,7 @@ class LearnDataReader {
       track.missing = data_.policy_of(track);
     }
     std::vector<Warning> warnings = std::move(data_.inputs.warnings);
-    data_.inputs = read_training_inputs(reading, known, raw, data_.bin_size);
+    data_.inputs = read_training_inputs(reading, {known}, raw, data_.bin_size);
     data_.inputs.warnings.insert(data_.inputs.warnings.begin(), warnings.begin(), warnings.end());
     for (const LackingTrack& track : data_.lacking_tracks) data_.inputs.binding.push_back(describe(track));
     for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})

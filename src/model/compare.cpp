@@ -165,6 +165,7 @@ class Comparison {
              std::to_string(b_.chain.max_duration));
     property("bin size", std::to_string(a_.bin_size), std::to_string(b_.bin_size));
     property("edges", std::string(edge_rule_name(a_.edges)), std::string(edge_rule_name(b_.edges)));
+    property("rule", rule_name(a_), rule_name(b_));
     property("centering", std::string(centering_name(a_.centering)),
              std::string(centering_name(b_.centering)));
     property("initial", initial_name(a_), initial_name(b_));
@@ -182,6 +183,10 @@ class Comparison {
  private:
   static std::string initial_name(const Parameters& p) {
     return p.chain.initial == InitialTerm::kUniform ? "uniform" : "none";
+  }
+
+  static std::string rule_name(const Parameters& p) {
+    return p.rule == PathRule::kPosterior ? "posterior" : "viterbi";
   }
 
   void property(const std::string& name, const std::string& a, const std::string& b) {

@@ -169,6 +169,7 @@ std::string describe_parameters(const Parameters& parameters, const TrainingFact
        << (parameters.bin_size_given ? "\n" : " (default, not in the file; --bin-size may set another)\n")
        << "centering: " << centering_name(parameters.centering) << "\n"
        << "edges: " << edge_rule_name(parameters.edges) << "\n"
+       << (parameters.rule == PathRule::kPosterior ? "rule of decode: posterior\n" : "")
        << "initial: " << (chain.initial == InitialTerm::kUniform ? "uniform" : "none") << "\n"
        << "duration kind: " << parameters.duration.kind->name() << "\n"
        << "forbidden transitions: " << forbidden << " of " << chain.transition.size() << "\n"

@@ -45,6 +45,12 @@ enum class MissingPolicy {
   kDefault,   // not said: kZero for bigWig files, kSkip for arrays
 };
 
+// The rule that a decoded path follows.
+enum class PathRule {
+  kViterbi,    // the most probable segmentation
+  kPosterior,  // the labels that are expected to be right at most bins (PosteriorPathFinder)
+};
+
 struct Label {
   std::string name;
   std::optional<std::array<std::uint8_t, 3>> color;  // red, green, blue
@@ -90,6 +96,7 @@ struct Parameters {
   bool bin_size_given = false;  // the file says so; otherwise a run may choose another
   Centering centering = Centering::kMean;
   EdgeRule edges = EdgeRule::kComplete;
+  std::optional<PathRule> rule;  // what `decode` follows without --rule; absent: kViterbi
   ChainModel chain;  // transition, duration table (any kind resolved to K rows), tail, start, end, initial
   DurationSpec duration;      // how the table and the tail were given
   std::vector<Track> tracks;  // F; empty when the inputs are label scores

@@ -1,5 +1,5 @@
 // What is counted and measured in runs and of segmentations: plain numbers, without how they are written
-// (docs/users/formats.md, "Statistics").
+// (docs/file-details.md, "Statistics").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // NPY arrays: posteriors of all labels, and the raw rows of generated sequences.
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "io/arrays/npy_writer.h"
@@ -40,6 +42,49 @@ class LabelArraySink : public OutputSink {
   std::int64_t rows_ = 0;  // written so far
 };
 
+// An array of every sequence, each written when the next one begins.
+class LabelArchiveSink : public OutputSink {
+ public:
+  LabelArchiveSink(OutputFile& file, std::vector<NamedShape> shapes, PosteriorValues values)
+      : shapes_(std::move(shapes)), archive_(file), values_(values) {}
+
+  void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
+    while (number_ == 0 || shapes_[number_ - 1].chromosome != location.chromosome ||
+           shapes_[number_ - 1].origin != location.origin)
+      next_array();
+    first_ = location.first_bin;
+  }
+  void add_block(const PosteriorBlock& block) override {
+    const std::span<const double> rows = block.*values_;
+    const NpyShape& shape = shapes_[number_ - 1].shape;
+    const auto at = static_cast<std::ptrdiff_t>((first_ + block.range.begin) * shape.columns);
+    std::ranges::copy(rows, array_.begin() + at);
+  }
+  void finish() override {
+    while (number_ < shapes_.size()) next_array();
+    close_array();
+    archive_.finish();
+  }
+
+ private:
+  void close_array() {
+    if (number_ > 0) archive_.add(shapes_[number_ - 1].name, shapes_[number_ - 1].shape, array_);
+  }
+  void next_array() {
+    close_array();
+    const NpyShape& shape = shapes_[number_++].shape;
+    array_.assign(static_cast<std::size_t>(shape.rows * shape.columns),
+                  std::numeric_limits<double>::quiet_NaN());
+  }
+
+  std::vector<NamedShape> shapes_;
+  NpzWriter archive_;
+  PosteriorValues values_;
+  std::size_t number_ = 0;     // arrays begun
+  std::int64_t first_ = 0;     // first bin of the piece
+  std::vector<double> array_;  // (bins, C) of the latest sequence
+};
+
 class GeneratedSink : public OutputSink {
  public:
   GeneratedSink(OutputFile& file, const RandomRows& rows)
@@ -69,6 +114,11 @@ class GeneratedSink : public OutputSink {
 std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
                                                   PosteriorValues values) {
   return std::make_unique<LabelArraySink>(file, shape, values);
+}
+
+std::unique_ptr<OutputSink> make_label_archive_sink(OutputFile& file, const std::vector<NamedShape>& shapes,
+                                                    PosteriorValues values) {
+  return std::make_unique<LabelArchiveSink>(file, shapes, values);
 }
 
 std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows) {

@@ -23,7 +23,7 @@ class BedSink : public SegmentSink {
   // Threads print parts of a long path at the same time.
   void add_path(const SegmentList& path) override {
     constexpr std::int64_t kPart = 1 << 12;  // segments
-    if (writer_.options().merge_adjacent || threads_ == 1 || path.size() < 2 * kPart)
+    if (writer_.options().merge_adjacent || !has_all_labels() || threads_ == 1 || path.size() < 2 * kPart)
       return SegmentSink::add_path(path);
     using Lines = std::pair<std::string, std::int64_t>;
     const auto print = [&](std::size_t part) {

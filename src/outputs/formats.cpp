@@ -20,6 +20,9 @@ struct Format {
 
 constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed_sink},
                                         Format<SegmentOutput>{".bigbed", make_bigbed_sink},
+                                        Format<SegmentOutput>{".narrowpeak", make_narrow_peak_sink},
+                                        Format<SegmentOutput>{".narrowpeak.gz", make_narrow_peak_sink},
+                                        Format<SegmentOutput>{".textgrid", make_textgrid_sink},
                                         Format<SegmentOutput>{"", make_bed_sink}};
 constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
                                       Format<TrackOutput>{".bigwig", make_bigwig_sink},
@@ -31,6 +34,7 @@ PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFo
       formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
   PlannedOutput result{output.file, output.header, output.threads,
                        [open = format->open, output](OutputFile& file) { return open(file, output); }};
+  if (has_ending(output.file.path, {".textgrid"})) result.header.clear();  // the format knows no comments
   if (is_indexed_name(output.file.path)) {
     result.header.clear();  // a binary format has no place for it
     result.kept = output.chromosomes.size() * BbiFile::kBytesPerChromosome;
@@ -74,6 +78,17 @@ PlannedOutput text_output(const std::string& path, const std::string& text) {
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values) {
   return {file, "", 1,
           [shape, values](OutputFile& opened) { return make_label_array_sink(opened, shape, values); }};
+}
+
+PlannedOutput label_archive_output(const OutputSpec& file, const std::vector<NamedShape>& shapes,
+                                   PosteriorValues values) {
+  PlannedOutput result{file, "", 1, [shapes, values](OutputFile& opened) {
+                         return make_label_archive_sink(opened, shapes, values);
+                       }};
+  for (const NamedShape& one : shapes)
+    result.kept = std::max(result.kept, static_cast<std::size_t>(one.shape.rows * one.shape.columns) *
+                                            (sizeof(double) + (one.shape.float64 ? 8 : 4)));
+  return result;
 }
 
 PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model) {

@@ -30,13 +30,15 @@ struct SegmentOutput {
   int threads = 1;                  // that print and compress
   // rank among several best paths, from 0; no file where no piece has so many
   std::optional<std::size_t> rank;
+  std::vector<int> only = {};                // segments of these labels alone; empty: of all
+  std::optional<std::string> sequence = {};  // pieces of this chromosome alone
   // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
   // bases per bin.
   SupportColumns support = {};
   ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
 };
-// BED, or bigBed where is_bigbed_name() says so.
+// BED, bigBed where is_bigbed_name() says so, narrowPeak or a TextGrid.
 PlannedOutput segment_output(const SegmentOutput& output);
 
 // Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
@@ -46,15 +48,15 @@ struct SegmentTableOutput {
   std::vector<Label> labels;
   bool merge_adjacent = false;  // join touching segments of one label within a piece
   bool intervals = false;       // intervals of the starts of segments
+  bool comments = true;         // the line of names begins with #
   int threads = 1;              // that compress
 };
 PlannedOutput segment_table_output(const SegmentTableOutput& output);
 PlannedOutput boundary_table_output(const SegmentTableOutput& output);
 
-// The boundaries whose interval is wider than a bin, or that have none, as BED, the least certain first.
-// `most`: so many lines at most, >= 1; absent: all. They are in memory until the end of the run
-// (review_writer.h).
-PlannedOutput review_output(const SegmentTableOutput& output, std::optional<std::int64_t> most);
+// The boundaries whose interval is wider than a bin, or that have none, as BED, the least certain first: so
+// many lines at most, >= 1. They are in memory until the end of the run (review_writer.h).
+PlannedOutput review_output(const SegmentTableOutput& output, std::int64_t most);
 
 // Which array of a block.
 using PosteriorValues = std::span<const double> PosteriorBlock::*;
@@ -89,6 +91,16 @@ PlannedOutput text_output(const std::string& path, const std::string& text);
 // Posteriors of all labels of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values);
 
+// Posteriors of all labels, NPZ with an array (bins, C) for every sequence; bins outside of the pieces are
+// NaN. One array at a time is in memory. `shapes`: by sequence, in the order of the run.
+struct NamedShape {
+  std::string name, chromosome;
+  std::int64_t origin = 0;
+  NpyShape shape;
+};
+PlannedOutput label_archive_output(const OutputSpec& file, const std::vector<NamedShape>& shapes,
+                                   PosteriorValues values);
+
 // log Z and the expected counts, summed over all pieces that have a segmentation, NPZ.
 PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model);
 
@@ -98,10 +110,14 @@ PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
 // The sinks.
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_narrow_peak_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_textgrid_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
                                                   PosteriorValues values);
+std::unique_ptr<OutputSink> make_label_archive_sink(OutputFile& file, const std::vector<NamedShape>& shapes,
+                                                    PosteriorValues values);
 std::unique_ptr<OutputSink> make_counts_sink(OutputFile& file, const ChainModel& model);
 std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows);
 

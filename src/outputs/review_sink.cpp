@@ -16,8 +16,8 @@ namespace {
 
 class ReviewSink : public OutputSink {
  public:
-  ReviewSink(OutputFile& file, const SegmentTableOutput& output, std::optional<std::int64_t> most)
-      : writer_(file, output.labels, most),
+  ReviewSink(OutputFile& file, const SegmentTableOutput& output, std::int64_t most)
+      : writer_(file, output.labels, most, output.comments),
         merge_adjacent_(output.merge_adjacent),
         support_(output.intervals) {}
 
@@ -34,9 +34,10 @@ class ReviewSink : public OutputSink {
   }
   void finish() override {
     writer_.finish(boundaries_);
-    const std::string listed = writer_.lines() < writer_.added()
-                                   ? "; the first " + std::to_string(writer_.lines()) + " are listed"
-                                   : "";
+    const std::string listed =
+        writer_.lines() < writer_.added()
+            ? "; the " + std::to_string(writer_.lines()) + " least certain are listed (--review-top)"
+            : "";
     log_note("--review: " + std::to_string(writer_.added()) + " of " + std::to_string(boundaries_) +
              " boundaries are uncertain" + listed);
   }
@@ -77,7 +78,7 @@ class ReviewSink : public OutputSink {
 
 }  // namespace
 
-PlannedOutput review_output(const SegmentTableOutput& output, std::optional<std::int64_t> most) {
+PlannedOutput review_output(const SegmentTableOutput& output, std::int64_t most) {
   return {output.file, output.header, output.threads,
           [output, most](OutputFile& file) { return std::make_unique<ReviewSink>(file, output, most); }};
 }

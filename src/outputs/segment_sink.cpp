@@ -7,6 +7,8 @@ namespace semicrf {
 
 void SegmentSink::begin_piece(const BinLocation& location, const PieceResult& result,
                               bool posteriors_follow) {
+  is_about_piece_ = !sequence_ || location.chromosome == *sequence_;
+  if (!is_about_piece_) return;
   begin_segments(location);
   if (rank_) return add_rank(result);
   const SegmentList& path = draw_ ? result.get<DrawResult>().draws[*draw_].segments : result.path();
@@ -15,9 +17,9 @@ void SegmentSink::begin_piece(const BinLocation& location, const PieceResult& re
 }
 
 void SegmentSink::add_block(const PosteriorBlock& block) {
-  if (rank_) return;
-  support_.add_block(block,
-                     [this](const Segment& segment, const SegmentSupport& known) { add(segment, &known); });
+  if (rank_ || !is_about_piece_) return;
+  support_.add_block(
+      block, [this](const Segment& segment, const SegmentSupport& known) { add_wanted(segment, &known); });
 }
 
 // Without posteriors. A piece may have fewer segmentations.
@@ -31,7 +33,7 @@ void SegmentSink::add_rank(const PieceResult& result) {
 
 void SegmentSink::add_path(const SegmentList& path) {
   SegmentList::Reader reader(path);
-  for (Segment segment; reader.next(segment);) add(segment, nullptr);
+  for (Segment segment; reader.next(segment);) add_wanted(segment, nullptr);
 }
 
 }  // namespace semicrf

@@ -2,8 +2,11 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "outputs/formats.h"
 #include "outputs/path_support.h"
@@ -13,11 +16,14 @@ namespace semicrf {
 // Hands the segments of every piece on, from left to right. Formats derive from it.
 class SegmentSink : public OutputSink {
  public:
-  explicit SegmentSink(const SegmentOutput& output) : draw_(output.draw), rank_(output.rank) {}
+  explicit SegmentSink(const SegmentOutput& output)
+      : draw_(output.draw), rank_(output.rank), only_(output.only), sequence_(output.sequence) {}
 
   void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow) final;
   void add_block(const PosteriorBlock& block) final;
-  void end_piece(const PieceResult&) final { end_segments(); }
+  void end_piece(const PieceResult&) final {
+    if (is_about_piece_) end_segments();
+  }
   bool is_wanted() const final { return !rank_ || *rank_ == 0 || has_rank_; }
 
  protected:
@@ -27,12 +33,20 @@ class SegmentSink : public OutputSink {
   virtual void end_segments() = 0;
   // All segments of a piece without posteriors.
   virtual void add_path(const SegmentList& path);
+  // Whether the file has the segments of all labels.
+  bool has_all_labels() const { return only_.empty(); }
 
  private:
   void add_rank(const PieceResult& result);
+  void add_wanted(const Segment& segment, const SegmentSupport* support) {
+    if (only_.empty() || std::ranges::find(only_, segment.label) != only_.end()) add(segment, support);
+  }
 
   std::optional<std::size_t> draw_, rank_;
   bool has_rank_ = false;  // some piece
+  std::vector<int> only_;
+  std::optional<std::string> sequence_;
+  bool is_about_piece_ = true;  // the latest piece is of the sequence
   PathSupport support_;
 };
 

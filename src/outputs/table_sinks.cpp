@@ -40,14 +40,14 @@ class TableSink : public OutputSink {
 
 PlannedOutput segment_table_output(const SegmentTableOutput& output) {
   return {output.file, output.header, output.threads, [output](OutputFile& file) {
-            SegmentTableWriter writer(file, output.labels, output.intervals);
+            SegmentTableWriter writer(file, output.labels, output.intervals, output.comments);
             return std::make_unique<TableSink<SegmentTableWriter>>(std::move(writer), output);
           }};
 }
 
 PlannedOutput boundary_table_output(const SegmentTableOutput& output) {
   return {output.file, output.header, output.threads, [output](OutputFile& file) {
-            BoundaryTableWriter writer(file, output.labels);
+            BoundaryTableWriter writer(file, output.labels, output.comments);
             return std::make_unique<TableSink<BoundaryTableWriter>>(std::move(writer), output);
           }};
 }

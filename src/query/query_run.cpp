@@ -66,8 +66,9 @@ class ClaimTable {
     return std::ranges::count_if(results_, [](const auto& result) { return !result; });
   }
 
-  void write(OutputFile& file, int digits) const {
-    file.write("#chrom\tstart\tend\tclaim\tprobability\tlog_odds\n");
+  void write(OutputFile& file, int digits, bool comment) const {
+    file.write(comment ? "#" : "");
+    file.write("chrom\tstart\tend\tclaim\tprobability\tlog_odds\n");
     for (std::size_t i = 0; i < claims_.size(); ++i) {
       const ClaimLine& claim = claims_[i];
       std::string line = claim.chromosome + "\t" + std::to_string(claim.begin) + "\t" +
@@ -111,15 +112,16 @@ class ClaimTable {
 
 class ClaimSink : public OutputSink {
  public:
-  ClaimSink(OutputFile& file, std::shared_ptr<ClaimTable> table, int digits)
-      : file_(file), table_(std::move(table)), digits_(digits) {}
+  ClaimSink(OutputFile& file, std::shared_ptr<ClaimTable> table, int digits, bool comment)
+      : file_(file), table_(std::move(table)), digits_(digits), comment_(comment) {}
   void begin_piece(const BinLocation&, const PieceResult& result, bool) override { table_->take(result); }
-  void finish() override { table_->write(file_, digits_); }
+  void finish() override { table_->write(file_, digits_, comment_); }
 
  private:
   OutputFile& file_;
   std::shared_ptr<ClaimTable> table_;
   int digits_;
+  bool comment_;
 };
 
 RunCommand query_command(const QueryOptions& options, const std::shared_ptr<ClaimTable>& table) {
@@ -128,9 +130,10 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
   return {options.run, analyses, [&options, table](const PreparedRun& run) {
             table->read(options.claims, run, options.run.max_memory);
             const int digits = options.run.digits;
+            const bool comment = options.run.header_comments;
             PlannedOutput output{run.output(options.output), run.header("query", {}),
-                                 options.run.engine.threads, [table, digits](OutputFile& file) {
-                                   return std::make_unique<ClaimSink>(file, table, digits);
+                                 options.run.engine.threads, [table, digits, comment](OutputFile& file) {
+                                   return std::make_unique<ClaimSink>(file, table, digits, comment);
                                  }};
             output.kept = table->kept_bytes();
             return OutputPlan{std::move(output)};

@@ -13,6 +13,7 @@
 #include "io/files/output_file.h"
 #include "io/text/provenance_header.h"
 #include "log/log.h"
+#include "model/label_values.h"
 #include "model/scores/feature_transform.h"
 #include "outputs/formats.h"
 #include "runs/device_choice.h"
@@ -67,6 +68,12 @@ WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::ve
   return work;
 }
 
+ParameterFile run_parameters(const RunOptions& options) {
+  ParameterFile file = options.parameters ? *options.parameters : read_params_json(options.input.parameters);
+  add_biases(options.biases, file.parameters);
+  return file;
+}
+
 std::int64_t longest(const std::vector<BinRange>& pieces) {
   std::int64_t size = 0;
   for (const BinRange& piece : pieces) size = std::max(size, piece.size());
@@ -79,7 +86,7 @@ PreparedRun::PreparedRun(const RunOptions& options, AnalysisList analyses)
     : options_(options),
       analyses_(std::move(analyses)),
       device_start_(started(options.engine)),
-      parameters_(read_params_json(options.input.parameters)),
+      parameters_(run_parameters(options)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(settled_engine(), parameters_.parameters.chain) {
   for (const Warning& warning : inputs_.warnings()) warn(warning);
@@ -268,6 +275,7 @@ OutputSpec PreparedRun::output(const std::string& path) const {
 }
 
 std::string PreparedRun::header(const std::string& command, HeaderOptions options) const {
+  if (!options_.header_comments) return {};
   const InputOptions& input = options_.input;
   Provenance provenance;
   provenance.version = options_.version;
@@ -291,6 +299,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   if (!options_.constraints.empty())
     provenance.options.push_back(
         {"constraints", std::filesystem::path(options_.constraints).filename().string()});
+  for (const std::string& bias : options_.biases) provenance.options.push_back({"bias", bias});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());
   return provenance_header(provenance);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,10 +16,14 @@
 #include "analyses/viterbi/viterbi_decoding.h"
 #include "core/error.h"
 #include "core/text/text.h"
+#include "core/text/units.h"
+#include "core/text/utf8.h"
 #include "io/files/descriptors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
+#include "io/params/training_record.h"
 #include "log/log.h"
+#include "model/label_values.h"
 #include "outputs/formats.h"
 #include "outputs/hub_outputs.h"
 #include "runs/prepared_run.h"
@@ -56,7 +61,10 @@ struct DecodeWork {
 
 void add_path(const DecodeOptions& options, const DecodeWork& work, bool sums, AnalysisList& analyses) {
   if (options.rule == PathRule::kPosterior)
-    return analyses.add<PosteriorDecoding>(options.gamma.value_or(0), sums && !work.posteriors);
+    return analyses.add<PosteriorDecoding>(
+        options.gamma.value_or(0),
+        label_values(options.run.parameters->parameters.labels, "--threshold", options.thresholds),
+        sums && !work.posteriors);
   const bool has_score = !options.run.stats_path.empty() || options.best > 1;
   analyses.add<ViterbiDecoding>(has_score ? PathScoring::kRescore : PathScoring::kNone);
 }
@@ -109,6 +117,7 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
     output.labels = run.parameters().labels;
     output.merge_adjacent = options.merge_adjacent;
     output.intervals = intervals.has_value();
+    output.comments = options.run.header_comments;
     output.threads = options.run.engine.threads;
     return output;
   };
@@ -118,8 +127,7 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
   if (!options.boundaries_path.empty())
     plan.push_back(boundary_table_output(table(options.boundaries_path, level, {})));
   if (options.review_path.empty()) return;
-  HeaderOptions top;
-  if (options.review_top) top.push_back({"review-top", std::to_string(*options.review_top)});
+  const HeaderOptions top = {{"review-top", std::to_string(options.review_top)}};
   plan.push_back(review_output(table(options.review_path, level, top), options.review_top));
   tell_of_index(options);
 }
@@ -151,13 +159,59 @@ SegmentOutput path_output(const DecodeOptions& options, const PreparedRun& run, 
   return located(output, run);
 }
 
+// The labels that the main output has segments of; empty: all.
+std::vector<int> wanted_labels(const DecodeOptions& options, const Parameters& parameters) {
+  const std::vector<std::string> names = names_of(parameters.labels);
+  std::vector<int> wanted;
+  for (const std::string& name : options.only) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end())
+      throw UsageError("--only: the parameters have no label '" + escape_control(name) + "'",
+                       "they have " + few_of(names, 20));
+    wanted.push_back(static_cast<int>(found - names.begin()));
+  }
+  if (!wanted.empty() || !has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"})) return wanted;
+  const std::optional<std::string> background = recorded_background(parameters.training);
+  const auto found = background ? std::ranges::find(names, *background) : names.end();
+  if (found == names.end())
+    throw UsageError(options.output + ": which labels are peaks is not known",
+                     "give --only LABEL,...; a model of train --background NAME says it");
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (names[c] != *background) wanted.push_back(static_cast<int>(c));
+  return wanted;
+}
+
+// The chromosomes of the run, each once.
+std::vector<std::string> decoded_sequences(const PreparedRun& run) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < run.inputs().sequences().size(); ++i) {
+    const std::string& name = run.inputs().sequences()[i].chromosome;
+    if (!make_pieces(run.inputs().piece_request(i)).empty() && std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  }
+  return names;
+}
+
+// o.TextGrid becomes o.NAME.TextGrid.
+std::string of_sequence(const std::string& path, const std::string& name) {
+  const std::size_t ending = path.rfind('.');
+  return path.substr(0, ending) + "." + in_file_name(name) + path.substr(ending);
+}
+
 void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
               OutputPlan& plan) {
   if (options.output.empty()) return;
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
+  output.only = wanted_labels(options, run.parameters());
   output.file = run.output(options.output);
-  plan.push_back(segment_output(output));
+  if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
+  const std::vector<std::string> sequences = decoded_sequences(run);
+  for (const std::string& sequence : sequences) {
+    output.sequence = sequence;
+    if (sequences.size() > 1) output.file = run.output(of_sequence(options.output, sequence));
+    plan.push_back(segment_output(output));
+  }
 }
 
 TrackOutput boundary_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
@@ -173,8 +227,10 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (options.rule == PathRule::kPosterior) {
     named.push_back({"rule", "posterior"});
     named.push_back({"gamma", shortest_text(options.gamma.value_or(0))});
+    for (const std::string& threshold : options.thresholds) named.push_back({"threshold", threshold});
   }
   if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
+  if (!options.only.empty()) named.push_back({"only", joined(options.only, ",")});
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
   named.push_back({"score", DecodeWork(options).posteriors && options.best == 1 ? "posterior" : "none"});
@@ -212,13 +268,17 @@ void check_best(const DecodeOptions& options) {
                          " cannot be given with --rule posterior: the ranks are those of the most probable "
                          "segmentations",
                      "leave out one of the two");
-  const std::array alone = {std::pair{"--table", !options.table_path.empty()},
-                            std::pair{"--boundaries", !options.boundaries_path.empty()},
-                            std::pair{"--review", !options.review_path.empty()},
-                            std::pair{"--hub", !options.hub.folder.empty()},
-                            std::pair{"--extra-columns", options.extra_columns},
-                            std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
-                            std::pair{"--merge-adjacent", options.merge_adjacent}};
+  const std::array alone = {
+      std::pair{"--table", !options.table_path.empty()},
+      std::pair{"--boundaries", !options.boundaries_path.empty()},
+      std::pair{"--review", !options.review_path.empty()},
+      std::pair{"--hub", !options.hub.folder.empty()},
+      std::pair{"--extra-columns", options.extra_columns},
+      std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
+      std::pair{"--only", !options.only.empty()},
+      std::pair{"a .narrowPeak or .TextGrid file",
+                has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".textgrid"})},
+      std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)
     if (given)
       throw UsageError(best + " cannot be given with " + option + ", which is for one segmentation",
@@ -227,16 +287,24 @@ void check_best(const DecodeOptions& options) {
 
 void check_options(const DecodeOptions& options) {
   check_best(options);
+  if (has_ending(options.output, {".textgrid"}) && units().rate <= 0)
+    throw UsageError(options.output + ": a TextGrid has times in seconds",
+                     "give --rate R, positions per second");
+  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"}) && options.score == ScoreColumn::kNone)
+    throw UsageError(options.output + ": narrowPeak has posteriors in its columns", "leave out --score none");
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
       options.review_path.empty())
     throw UsageError("--intervals is given, but no output to write them to",
                      "add --boundaries FILE.tsv, --table FILE.tsv or --review FILE.bed");
-  if (options.review_top && options.review_path.empty())
+  if (options.review_top_given && options.review_path.empty())
     throw UsageError("--review-top is given, but no output to write the boundaries to",
                      "add --review FILE.bed");
-  if (options.gamma && options.rule != PathRule::kPosterior)
-    throw UsageError("--gamma is given, but has no effect without --rule posterior",
-                     "add --rule posterior, or leave --gamma out");
+  if (!options.thresholds.empty() && options.rule == PathRule::kViterbi)
+    throw UsageError("--threshold cannot be given with --rule viterbi, which has no posteriors to compare",
+                     "leave one of the two out");
+  if (!options.thresholds.empty() && options.best > 1)
+    throw UsageError("--threshold cannot be given with --best, which has the most probable segmentations",
+                     "leave one of the two out");
 }
 
 std::vector<Warning> decode_warnings(const DecodeOptions& options) {
@@ -266,8 +334,29 @@ std::optional<NewFolder> hub_folder(const DecodeOptions& options) {
   return std::optional<NewFolder>(std::in_place, options.hub.folder);
 }
 
-RunCommand decode_command(const DecodeOptions& options) {
+// Reads the parameters, which say the rule where the command line does not. UsageError about options that the
+// rule or the labels do not allow.
+DecodeOptions settled(DecodeOptions options) {
   check_options(options);
+  auto file = std::make_shared<ParameterFile>(read_params_json(options.run.input.parameters));
+  for (const auto& [label, least] : label_values(file->parameters.labels, "--threshold", options.thresholds))
+    if (least < 0 || least > 1)
+      throw UsageError("--threshold: " + formatted("%g", least) + " is not a probability",
+                       "give a number from 0 to 1");
+  if (!options.rule && options.best == 1) {
+    options.rule = file->parameters.rule;
+    if (options.rule == PathRule::kPosterior)
+      log_note("rule: posterior, as the parameters say; --rule viterbi finds the most probable segmentation");
+    if (!options.thresholds.empty()) options.rule = PathRule::kPosterior;
+  }
+  if (options.gamma && options.rule != PathRule::kPosterior)
+    throw UsageError("--gamma is given, but has no effect without --rule posterior",
+                     "add --rule posterior, or leave --gamma out");
+  options.run.parameters = std::move(file);
+  return options;
+}
+
+RunCommand decode_command(const DecodeOptions& options) {
   if (options.best > 1) allow_ranks(options);
   return {options.run, decode_analyses(options),
           [&options](const PreparedRun& run) { return decode_outputs(options, run); },
@@ -308,22 +397,31 @@ std::string label_track_path(const PosteriorOptions& options, const std::string&
          (is_compressed_name(options.output) ? ".bedgraph.gz" : ".bedgraph");
 }
 
-// The shape of the array of the only sequence that is decoded. `option`: the option that wants the array.
-NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run,
-                           const std::string& option) {
-  NpyShape shape;
-  shape.columns = run.parameters().num_labels();
-  shape.float64 = options.run.engine.precision == Precision::kDouble;
-  std::size_t decoded = 0;
+// The shapes of the arrays of all sequences that are decoded.
+std::vector<NamedShape> label_array_shapes(const PosteriorOptions& options, const PreparedRun& run) {
+  std::vector<NamedShape> shapes;
   for (std::size_t i = 0; i < run.inputs().sequences().size(); ++i) {
     if (make_pieces(run.inputs().piece_request(i)).empty()) continue;
-    shape.rows = run.inputs().sequences()[i].bins;
-    ++decoded;
+    const Sequence& sequence = run.inputs().sequences()[i];
+    shapes.push_back(
+        {sequence.title,
+         sequence.chromosome,
+         sequence.origin,
+         {sequence.bins, run.parameters().num_labels(), options.run.engine.precision == Precision::kDouble}});
   }
-  if (decoded != 1)
-    throw UsageError(option + " with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
-                     "choose one sequence with --region, or give a prefix to write bedGraph files");
-  return shape;
+  return shapes;
+}
+
+// The array of the only sequence, or an archive of the arrays of all. `option`: the option that wants it.
+PlannedOutput label_arrays(const PosteriorOptions& options, const PreparedRun& run, const LabelOutput& output,
+                           const std::string& name) {
+  const std::vector<NamedShape> shapes = label_array_shapes(options, run);
+  if (has_ending(name, {".npz"})) return label_archive_output({name}, shapes, output.values);
+  if (shapes.size() != 1)
+    throw UsageError(std::string(output.option) + " with an .npy file needs exactly one sequence, not " +
+                         std::to_string(shapes.size()),
+                     "give a name that ends in .npz for all of them, or choose one with --region");
+  return label_array_output({name}, shapes.front().shape, output.values);
 }
 
 OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun& run) {
@@ -343,9 +441,8 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   for (const LabelOutput& output : kLabelOutputs) {
     const std::string& name = options.*output.name;
     track.values = output.values;
-    if (has_ending(name, {".npy"})) {
-      plan.push_back(
-          label_array_output({name}, label_array_shape(options, run, output.option), output.values));
+    if (has_ending(name, {".npy", ".npz"})) {
+      plan.push_back(label_arrays(options, run, output, name));
     } else if (!name.empty()) {
       for (std::size_t i = 0; i < labels.size(); ++i) {
         track.label = i;
@@ -371,11 +468,13 @@ RunCommand posterior_command(const PosteriorOptions& options) {
 
 void run_decode(const DecodeOptions& options, Progress* progress) {
   const std::optional<NewFolder> folder = hub_folder(options);
-  execute(decode_command(options), progress);
+  const DecodeOptions known = settled(options);
+  execute(decode_command(known), progress);
 }
 std::string plan_decode(const DecodeOptions& options) {
   const std::optional<NewFolder> folder = hub_folder(options);
-  return describe(decode_command(options));
+  const DecodeOptions known = settled(options);
+  return describe(decode_command(known));
 }
 
 void run_posterior(const PosteriorOptions& options, Progress* progress) {

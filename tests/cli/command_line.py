@@ -1,4 +1,4 @@
-"""The command line as --help tells it: commands, options, and what their values are."""
+"""The command line as --help-all tells it: commands, options, and what their values are."""
 
 import re
 
@@ -46,7 +46,7 @@ class Command:
 
 def all_commands(box, path=()):
     """Every command that --help lists, the program itself first."""
-    command = Command(list(path), box.ok(list(path) + ["--help"]).stdout)
+    command = Command(list(path), box.ok(list(path) + ["--help-all"] * bool(path) + ["--help"] * (not path)).stdout)
     found = [command]
     for name in command.commands:
         found += all_commands(box, tuple(path) + (name,))

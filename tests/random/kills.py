@@ -102,7 +102,7 @@ class Command:
         if done.returncode != 0:
             raise Finding("run again: %s" % done.stderr.decode().strip()[-300:])
         found = self.outputs(folder)
-        # L-BFGS forgets its memory of a round that was not finished (docs/users/training.md, "Checkpoints").
+        # L-BFGS forgets its memory of a round that was not finished (docs/fitting.md, "Optimisers").
         if self.name != "train" and found != self.wanted:
             raise Finding("run again, other bytes: %s" % ", ".join(name for name in self.wanted if found.get(name) != self.wanted[name]))
 

@@ -88,7 +88,11 @@ void import_chromhmm(const ImportArguments& arguments) {
   const ChromHmmModel model = read_chromhmm_model(arguments.model);
   std::vector<Warning> warnings;
   Parameters parameters = parameters_of(model, arguments.bin_size, warnings);
-  if (!arguments.segments.empty()) take_durations(arguments, model.transition, parameters, warnings);
+  if (!arguments.segments.empty()) {
+    take_durations(arguments, model.transition, parameters, warnings);
+  } else {
+    parameters.rule = PathRule::kPosterior;  // ChromHMM's own
+  }
   parameters.training = chromhmm_record_text(model, arguments.model, arguments.segments);
   write_imported(arguments, parameters, warnings);
 }

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "inputs/arguments/input_arguments.h"
+#include "io/text/region.h"
 #include "log/log.h"
 #include "model/scores/feature_transform.h"
 
@@ -28,7 +29,7 @@ struct LearnArguments {
   LearnOptions options;
   std::string emission = "auto", transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
-  std::string max_memory;
+  std::string max_memory, val_list;
   bool dry_run = false;
 };
 
@@ -41,6 +42,9 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
   if (has_samples(options.input) && options.input.samples.empty())
     options.input.samples = samples_of(sample_rows(options.input));
+  if (!arguments.val_list.empty())
+    for (std::string& region : read_region_texts(arguments.val_list))
+      options.val_regions.push_back(std::move(region));
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
@@ -93,6 +97,8 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   add_repeatable(command, "--val-region", options.val_regions,
                  "region that is not learned from; its likelihood is reported")
       ->type_name("REGION");
+  command.add_option("--val-list", arguments.val_list,
+                     "file of such regions, one in each line, as --val-region has them or as BED");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   add_chromosomes_option(command, input);

@@ -18,7 +18,9 @@
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
+#include "inputs/arguments/input_arguments.h"
 #include "io/files/output_file.h"
+#include "io/text/region.h"
 #include "log/log.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
@@ -34,7 +36,8 @@ struct TrainArguments {
               missing = "default", optimizer = "lbfgs", unlabeled = "auto", schedule = "linear";
   LogArguments log;
   UnitArguments unit;
-  std::string max_memory;
+  std::vector<std::string> labels;  // FILE or SAMPLE=FILE, as typed
+  std::string max_memory, val_list;
   bool dry_run = false;
 };
 
@@ -74,9 +77,29 @@ const DurationKind* parse_duration(std::string name) {
   return find_duration_kind(name);  // the name was checked when it was read
 }
 
+// Whether a value of --labels is SAMPLE=FILE.
+bool is_of_sample(const std::string& text, const InputOptions& input) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || !has_samples(input)) return false;
+  const std::vector<std::string> samples = chosen_samples(input);
+  return std::ranges::find(samples, text.substr(0, equals)) != samples.end();
+}
+
 TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
   apply_units(arguments.unit);
+  if (!arguments.val_list.empty())
+    for (std::string& region : read_region_texts(arguments.val_list))
+      options.val_regions.push_back(std::move(region));
+  const std::vector<std::string>& labels = arguments.labels;
+  // A sheet with a column of labels: all of its samples, as `learn` takes them.
+  if (labels.empty() && options.input.samples.empty() && !options.input.samples_file.empty())
+    options.input.samples = samples_of(sample_rows(options.input));
+  if (labels.size() == 1 && !is_of_sample(labels.front(), options.input)) {
+    options.labels.file = labels.front();
+  } else {
+    options.labels.of_samples = labels;
+  }
   options.labels.times = label_times(arguments.unit, options.labels.file);
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
@@ -152,13 +175,13 @@ void train(const TrainArguments& arguments) {
 void add_data_options(CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   InputOptions& input = options.input;
-  command
-      .add_option(
-          "--labels", options.labels.file,
-          "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
-          "weights); or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with "
-          "the columns begin, end (seconds) and label")
-      ->required();
+  add_repeatable(
+      command, "--labels", arguments.labels,
+      "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
+      "weights); "
+      "or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with the columns "
+      "begin, end (seconds) and label; SAMPLE=FILE: those of one of several samples")
+      ->type_name("[SAMPLE=]FILE");
   add_tier_option(command, arguments.unit);
   command.add_option(
       "TRACK", input.inputs,
@@ -191,6 +214,8 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   add_repeatable(command, "--val-region", options.val_regions,
                  "region for validation, which is left out of training")
       ->type_name("REGION");
+  command.add_option("--val-list", arguments.val_list,
+                     "file of such regions, one in each line, as --val-region has them or as BED");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   add_chromosomes_option(command, input);

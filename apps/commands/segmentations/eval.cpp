@@ -165,7 +165,7 @@ void add_eval_command(CLI::App& program) {
       "semicrf eval -p a.json --against b.json TRACK...\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
-      "  --json FILE  these tables and more, JSON (docs/users/evaluation.md)\n"
+      "  --json FILE  these tables and more, JSON (docs/file-details.md)\n"
       "  --reliability-out FILE.svg  how often predicted probabilities came true, a picture\n" +
           multiqc_help());
   const auto arguments = std::make_shared<EvalArguments>();

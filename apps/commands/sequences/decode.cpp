@@ -19,7 +19,8 @@ struct DecodeArguments {
   CommonArguments common;
   DecodeOptions options;
   MultiqcTarget multiqc;
-  std::string score, rule = "viterbi";
+  std::string score, rule;
+  std::optional<std::int64_t> review_top;
   bool no_entropy = false;
 };
 
@@ -55,7 +56,10 @@ void decode(const DecodeArguments& arguments) {
   options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
   if (!arguments.score.empty())
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
-  options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
+  if (!arguments.rule.empty())
+    options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
+  options.review_top = arguments.review_top.value_or(kDefaultReviewTop);
+  options.review_top_given = arguments.review_top.has_value();
   options.entropy = !arguments.no_entropy;
   run_or_plan(arguments.common, options, run_decode, plan_decode);
 }
@@ -66,6 +70,10 @@ constexpr const char kOutputsHelp[] =
     "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
     "                    bigBed when FILE ends in .bb, with p_label, p_start and p_end behind them where\n"
     "                    posteriors are computed, and with p_segment by --extra-columns;\n"
+    "                    ENCODE narrowPeak when FILE ends in .narrowPeak: signalValue is the mean of\n"
+    "                    P(label|bin), qValue -log10(1 - that), pValue and peak are -1;\n"
+    "                    Praat TextGrid when FILE ends in .TextGrid, with --rate: of several sequences\n"
+    "                    out.TextGrid becomes out.NAME.TextGrid, one of each;\n"
     "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
     "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
     "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
@@ -83,10 +91,11 @@ constexpr const char kOutputsHelp[] =
     "missing,\n"
     "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
     "p,\n"
-    "                    ., the bin of the boundary, colour of TO. First those without an interval (start\n"
-    "                    and end are those of the two segments beside them), then the others, and of both\n"
-    "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
-    "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
+    "                    ., the bin of the boundary, colour of TO; the least p first. Where there is no "
+    "interval,\n"
+    "                    start and end are those of the two segments beside the boundary. At most\n"
+    "                    --review-top lines; they are not sorted by position, so that --write-index leaves\n"
+    "                    this file out\n"
     "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
     "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
     "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
@@ -109,8 +118,13 @@ CLI::Validator number_check(const std::string& what, Condition condition) {
 void add_path_options(CLI::App& command, DecodeArguments& arguments) {
   add_choice(command, "--rule", arguments.rule,
              "which segmentation: viterbi, the most probable one; or posterior, the labels that are expected "
-             "to be right at most bins, among those whose changes of label the model allows",
+             "to be right at most bins, among those whose changes of label the model allows (default: as the "
+             "parameters say, else viterbi)",
              {"viterbi", "posterior"});
+  add_repeatable(command, "--threshold", arguments.options.thresholds,
+                 "LABEL=P: call this label where P(label|bin) is at least P, and nowhere else, as far as the "
+                 "model allows its changes of label; the other labels are those of --rule posterior")
+      ->type_name("LABEL=P");
   command
       .add_option(
           "--gamma", arguments.options.gamma,
@@ -132,8 +146,8 @@ void add_table_options(CLI::App& command, DecodeArguments& arguments) {
   command.add_option("--review", arguments.options.review_path,
                      "also write the uncertain boundaries (BED), the least certain first, to this file");
   command
-      .add_option("--review-top", arguments.options.review_top,
-                  "only the first N lines of --review, those of the least certain boundaries (default: all)")
+      .add_option("--review-top", arguments.review_top,
+                  "most lines of --review, those of the least certain boundaries (default: 200)")
       ->check(number_check<std::int64_t>("a whole number of at least 1",
                                          [](std::int64_t lines) { return lines >= 1; }))
       ->type_name("INT");
@@ -151,6 +165,14 @@ void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
              "score column: posterior (computes posteriors; default) or none (0, unless another output needs "
              "posteriors), which saves the time that they take",
              {"posterior", "none"});
+  command
+      .add_option(
+          "--only", arguments.options.only,
+          "write the segments of these labels alone to -o; a list separated by commas (default: of all; "
+          "in .narrowPeak of all but the label of train --background)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LABEL,...");
   command.add_flag("--merge-adjacent", arguments.options.merge_adjacent,
                    "join touching segments of one label");
   command.add_flag("--extra-columns", arguments.options.extra_columns,

@@ -49,8 +49,10 @@ void add_posterior_command(CLI::App& program) {
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
   command
-      ->add_option("--labels-out", arguments->options.labels_out,
-                   "also write the label posteriors: a prefix for bedGraph files, or an .npy file")
+      ->add_option(
+          "--labels-out", arguments->options.labels_out,
+          "also write the label posteriors: a prefix for bedGraph files, an .npy file of one sequence, or "
+          "an .npz file of all")
       ->type_name("PREFIX|FILE");
   command
       ->add_option("--starts-out", arguments->options.starts_out,

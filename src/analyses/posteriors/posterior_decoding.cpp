@@ -26,7 +26,7 @@ WindowNeeds PosteriorDecoding::needs(const Engine& engine, const ScoreSource& so
 
 void PosteriorDecoding::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
                             const BlockSink&) const {
-  PosteriorPathFinder finder(context.model(), gamma_);
+  PosteriorPathFinder finder(context.model(), gamma_, thresholds_);
   PosteriorResult posteriors = sweep_certainly(context, plan, selection(context.chain, context.threads),
                                                [&](const PosteriorBlock& block) { finder.add(block); });
   result.feasible = posteriors.feasible;
@@ -39,7 +39,7 @@ void PosteriorDecoding::run_together(const PiecesContext& context, std::span<Pie
   std::vector<std::unique_ptr<PosteriorPathFinder>> finders;
   finders.reserve(results.size());
   for (std::size_t i = 0; i < results.size(); ++i)
-    finders.push_back(std::make_unique<PosteriorPathFinder>(context.engine.model(), gamma_));
+    finders.push_back(std::make_unique<PosteriorPathFinder>(context.engine.model(), gamma_, thresholds_));
   const std::vector<PosteriorSelection> selections(results.size(), selection({}, 1));
   const IndexedPosteriorSink find = [&](std::size_t i, const PosteriorBlock& block) {
     finders[i]->add(block);

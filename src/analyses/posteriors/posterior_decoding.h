@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "analyses/analysis.h"
 #include "analyses/posteriors/posterior_path.h"
@@ -16,9 +17,10 @@ struct PosteriorDecodingResult {
 // Result: PosteriorDecodingResult, whose segments are the path.
 class PosteriorDecoding : public Analysis {
  public:
-  // `gamma`: weight of boundaries, >= 0. `sums`: whether to compute the sums of the posteriors
-  // (PosteriorRequest), as no analysis behind this one does.
-  PosteriorDecoding(double gamma, bool sums) : gamma_(gamma), sums_(sums) {}
+  // `gamma`: weight of boundaries, >= 0. `thresholds`: posterior_path.h. `sums`: whether to compute the sums
+  // of the posteriors (PosteriorRequest), as no analysis behind this one does.
+  PosteriorDecoding(double gamma, LabelThresholds thresholds, bool sums)
+      : gamma_(gamma), thresholds_(std::move(thresholds)), sums_(sums) {}
 
   std::string title() const override { return "path by posteriors"; }
   int passes() const override { return 1; }
@@ -37,6 +39,7 @@ class PosteriorDecoding : public Analysis {
   PosteriorSelection selection(const PieceChain& chain, int threads) const;
 
   double gamma_;
+  LabelThresholds thresholds_;
   bool sums_;
 };
 

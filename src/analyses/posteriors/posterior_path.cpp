@@ -26,9 +26,10 @@ bool may_be_last(const ChainModel& model, int label) {
 
 }  // namespace
 
-PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma)
+PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma, LabelThresholds thresholds)
     : model_(model),
       gamma_(gamma),
+      thresholds_(std::move(thresholds)),
       labels_(model.num_labels),
       choice_bytes_(model.num_labels <= 256 ? 1 : 2),
       best_(wide(labels_)),
@@ -39,33 +40,43 @@ PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma)
 void PosteriorPathFinder::add(const PosteriorBlock& block) {
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
     const auto row = wide((t - block.range.begin) * labels_);
+    const double* const labels = block.labels.data() + row;
+    const double* const gained = rewards(labels);
     if (t == 0) {
-      begin(block.labels.data() + row);
+      begin(labels, gained);
     } else {
-      step(block.labels.data() + row, block.starts.data() + row);
+      step(labels, gained, block.starts.data() + row);
     }
     centre();
     if (++positions_ % kBlock == 0) close_block();
   }
 }
 
-void PosteriorPathFinder::begin(const double* labels) {
+// What every label adds to the path's value at a position.
+const double* PosteriorPathFinder::rewards(const double* labels) {
+  if (thresholds_.empty()) return labels;
+  rewards_.assign(labels, labels + labels_);
+  for (const auto& [label, least] : thresholds_) rewards_[wide(label)] += labels[label] >= least ? 1 : -1;
+  return rewards_.data();
+}
+
+void PosteriorPathFinder::begin(const double* labels, const double* rewards) {
   for (int c = 0; c < labels_; ++c) {
-    best_[wide(c)] = {may_be_first(model_, c) ? labels[c] : kNegativeInfinity, labels[c], 0};
+    best_[wide(c)] = {may_be_first(model_, c) ? rewards[c] : kNegativeInfinity, labels[c], 0};
     keep(c);  // never asked for
   }
 }
 
-void PosteriorPathFinder::step(const double* labels, const double* starts) {
+void PosteriorPathFinder::step(const double* labels, const double* rewards, const double* starts) {
   rank();
   for (int c = 0; c < labels_; ++c) {
     const double reward = gamma_ * starts[c];
     const int before = best_before(c, reward);
     const Best& from = best_[wide(before)];
     Best& to = next_[wide(c)];
-    to = {from.value + labels[c], from.bins + labels[c], from.starts};
+    to = {from.value + rewards[c], from.bins + labels[c], from.starts};
     if (before != c) {
-      to.value = (from.value + reward) + labels[c];
+      to.value = (from.value + reward) + rewards[c];
       to.starts += starts[c];
     }
     keep(before);

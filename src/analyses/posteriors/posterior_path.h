@@ -7,6 +7,9 @@
 // allowed to start a sequence (start score, initial term), the last one to end it (end score). Durations play
 // no part: equal neighbours are one segment.
 //
+// A label may have a threshold: it is called where its posterior is at least that, and nowhere else, as far
+// as the changes of label allow. Its bin then counts 1 + P in place of P, elsewhere P - 1.
+//
 // Ties: the smallest last label; then, bin by bin from the right, the smallest label before. Sums are doubles
 // added from the left, so that two sums count as equal where they are rounded to the same number. Of two
 // labels before that both are another one, the sums without the boundary between are compared.
@@ -14,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyses/posteriors/posterior_sweep.h"
@@ -29,12 +33,15 @@ struct PosteriorPath {
   double expected_correct_boundaries = 0;  // sum over its boundaries t > 0 of P(label_t starts at t)
 };
 
+// Label and threshold.
+using LabelThresholds = std::vector<std::pair<int, double>>;
+
 // Finds the path block by block from the left, and keeps the best label before each (bin, label), a byte or
 // two, in a spool.
 class PosteriorPathFinder {
  public:
-  // `gamma` >= 0. `model` must outlive this object.
-  PosteriorPathFinder(const ChainModel& model, double gamma);
+  // `gamma` >= 0; `thresholds`: of labels, in [0, 1]. `model` must outlive this object.
+  PosteriorPathFinder(const ChainModel& model, double gamma, LabelThresholds thresholds = {});
 
   // Adds the next positions: posteriors of labels and starts.
   void add(const PosteriorBlock& block);
@@ -48,8 +55,9 @@ class PosteriorPathFinder {
     double bins = 0;   // sum of its label posteriors
     double starts = 0;
   };
-  void begin(const double* labels);
-  void step(const double* labels, const double* starts);
+  const double* rewards(const double* labels);
+  void begin(const double* labels, const double* rewards);
+  void step(const double* labels, const double* rewards, const double* starts);
   void rank();
   int best_before(int label, double reward) const;
   void centre();
@@ -59,6 +67,8 @@ class PosteriorPathFinder {
 
   const ChainModel& model_;
   double gamma_;
+  LabelThresholds thresholds_;
+  std::vector<double> rewards_;  // (C) of the latest position, with thresholds
   int labels_;
   std::size_t choice_bytes_;  // bytes of one label
   std::int64_t positions_ = 0;

@@ -147,17 +147,26 @@ std::string pattern_proposal(const InputOptions& options) {
          "), and the model fits the files of other samples";
 }
 
-void check_track_names(const InputOptions& options, const std::vector<Track>& tracks, bool bigwig) {
-  const std::vector<std::string>& names = options.track_names;
-  if (names.empty()) return;
-  if (bigwig)
-    throw UsageError("--track-names names the columns of arrays, but the inputs are bigWig files",
-                     "name each file: NAME=PATH, or use --track-pattern");
-  const std::vector<std::string> own = names_of(tracks);
-  if (names != own)
-    throw UsageError(
-        "--track-names is " + joined(names, ",") + ", but the parameters' tracks are " + joined(own, ","),
-        "bring the columns of the arrays into the order of the parameters' tracks");
+void check_column_names(const InputOptions& options, const Parameters& parameters, bool bigwig) {
+  const bool scores = !parameters.emission;
+  const auto check = [&](const std::string& option, const std::vector<std::string>& names, bool fits,
+                         const std::string& what, const std::vector<std::string>& own,
+                         const std::string& other) {
+    if (names.empty()) return;
+    if (bigwig)
+      throw UsageError(option + " names the columns of arrays, but the inputs are bigWig files",
+                       "name each file: NAME=PATH, or use --track-pattern");
+    if (!fits)
+      throw UsageError(option + " is given, but the inputs are " + (scores ? "scores of labels" : "tracks"),
+                       "give " + other);
+    if (names != own)
+      throw UsageError(
+          option + " is " + joined(names, ",") + ", but the parameters' " + what + " are " + joined(own, ","),
+          "bring the columns of the arrays into the order of the parameters' " + what);
+  };
+  check("--track-names", options.track_names, !scores, "tracks", names_of(parameters.tracks),
+        "--label-names");
+  check("--label-names", options.label_names, scores, "labels", names_of(parameters.labels), "--track-names");
 }
 
 }  // namespace semicrf

@@ -32,8 +32,9 @@ std::vector<std::string> chosen_samples(const InputOptions& options);
 // A line that proposes a pattern, where tracks got names from files that all share a part; empty otherwise.
 std::string pattern_proposal(const InputOptions& options);
 
-// Throws where --track-names is given and does not name the parameters' tracks in their order. `bigwig`: the
-// inputs are bigWig files, which it cannot name.
-void check_track_names(const InputOptions& options, const std::vector<Track>& tracks, bool bigwig);
+// Throws where --track-names or --label-names is given and does not name the columns of arrays in their
+// order: the parameters' tracks, or their labels where the inputs are label scores. `bigwig`: the inputs are
+// bigWig files, which have no columns.
+void check_column_names(const InputOptions& options, const Parameters& parameters, bool bigwig);
 
 }  // namespace semicrf

@@ -94,7 +94,7 @@ class SampleFiles {
     if (!tracks_.add(track).second)
       throw UsageError("--sample " + sample_ + " has the track \"" + track + "\" twice",
                        "name the tracks: --sample NAME=TRACK=FILE,TRACK=FILE");
-    rows_.push_back({sample_, track, path, 0});
+    rows_.push_back({sample_, track, path, 0, ""});
   }
 
   std::optional<TrackPattern> pattern_;

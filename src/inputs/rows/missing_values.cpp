@@ -88,11 +88,17 @@ std::string MissingSummary::Total::empty_text() const {
   return more_empty == 0 ? names : names + " and " + std::to_string(more_empty) + " more";
 }
 
+bool MissingSummary::lacks_little(const Total& total) const {
+  // Bases missing within bins that have others count as well: a fifth of a base per bin is little.
+  return total.lacks() && total.empty_on.empty() && of_bases_ && total.values.bins * 1000 <= bins_ &&
+         total.values.bases * 5 <= bins_;
+}
+
 std::vector<std::string> MissingSummary::lines() const {
   std::vector<std::string> lines;
   for (const Total& total : totals_) {
     const MissingValues& lacks = total.values;
-    if (lacks.bins == 0 && lacks.bases == 0) continue;
+    if (!total.lacks() || lacks_little(total)) continue;
     std::string line = lacks.track + ": " + std::to_string(lacks.bins) + " of " + std::to_string(bins_) +
                        " bins have no value";
     if (of_bases_) line += ", " + std::to_string(lacks.bases) + " bases in all have none";
@@ -103,10 +109,16 @@ std::vector<std::string> MissingSummary::lines() const {
 }
 
 std::string MissingSummary::summary() const {
-  const std::size_t lacking = lines().size();
+  const auto lacking = std::ranges::count_if(totals_, [](const Total& total) { return total.lacks(); });
+  const auto little =
+      std::ranges::count_if(totals_, [this](const Total& total) { return lacks_little(total); });
   if (lacking == 0) return "";
-  return std::to_string(lacking) + " of " + std::to_string(totals_.size()) +
-         (totals_.size() == 1 ? " track lacks values" : " tracks lack values");
+  std::string text = std::to_string(lacking) + " of " + std::to_string(totals_.size()) +
+                     (totals_.size() == 1 ? " track lacks values" : " tracks lack values");
+  if (little > 0)
+    text += (little == lacking ? "" : ", " + std::to_string(little) + " of them") +
+            std::string(" in a thousandth of the bins at most");
+  return text;
 }
 
 std::vector<Warning> MissingSummary::warnings() const {

@@ -59,10 +59,10 @@ void count_missing(RowReader& rows, const std::vector<BinRange>& wanted);
 class MissingSummary {
  public:
   void add(const std::string& sequence, const MissingCounter& counter);
-  // A line per track that lacks something, such as
-  // "H3K4me3: 12 of 400 bins have no value; bases without a value count as 0 (missing: zero)".
+  // A line per track that lacks something, less those that lack it in a thousandth of the bins at most, such
+  // as "H3K4me3: 12 of 400 bins have no value; bases without a value count as 0 (missing: zero)".
   std::vector<std::string> lines() const;
-  // "2 of 10 tracks lack values"; empty when none does.
+  // "2 of 10 tracks lack values", and whether these lack little; empty when none does.
   std::string summary() const;
   // For what users seldom know of: NaN in arrays (missing-values) and sequences on which some track has no
   // value at all (track-without-values).
@@ -74,7 +74,10 @@ class MissingSummary {
     std::vector<std::string> empty_on;  // the first sequences without any value
     std::size_t more_empty = 0;         // and how many more
     std::string empty_text() const;
+    bool lacks() const { return values.bins > 0 || values.bases > 0; }
   };
+  // Whether it lacks a thousandth of the bins at most: what the ends of chromosomes come to.
+  bool lacks_little(const Total& total) const;
   std::vector<Total> totals_;
   bool of_bases_ = false;
   std::int64_t bins_ = 0;

@@ -79,6 +79,8 @@ constexpr auto kNames = std::to_array<std::pair<Ending, std::string_view>>({{"bw
                                                                             {"json", "JSON"}});
 
 constexpr auto kBed = std::to_array<Ending>({"bed", "tsv", "tab", "txt"});
+constexpr auto kPeaks = std::to_array<Ending>({"bed", "narrowpeak", "tsv", "tab", "txt"});
+constexpr auto kBigBedOrGrid = std::to_array<Ending>({"bb", "bigbed", "textgrid"});
 constexpr auto kBedGraph = std::to_array<Ending>({"bedgraph", "bdg", "bg", "bed", "tsv", "tab", "txt"});
 constexpr auto kTsv = std::to_array<Ending>({"tsv", "tab", "txt", "bed"});
 constexpr auto kTextEndings = std::to_array<Ending>({"txt", "tsv", "tab", "log"});
@@ -87,7 +89,7 @@ constexpr auto kSvg = std::to_array<Ending>({"svg", "xml"});
 constexpr auto kHtml = std::to_array<Ending>({"html", "htm"});
 constexpr auto kBigBed = std::to_array<Ending>({"bb", "bigbed"});
 constexpr auto kBigWig = std::to_array<Ending>({"bw", "bigwig"});
-constexpr auto kWigOrArray = std::to_array<Ending>({"bw", "bigwig", "npy"});
+constexpr auto kWigOrArray = std::to_array<Ending>({"bw", "bigwig", "npy", "npz"});
 constexpr auto kNpy = std::to_array<Ending>({"npy"});
 constexpr auto kNpz = std::to_array<Ending>({"npz"});
 
@@ -121,9 +123,11 @@ const OutputFormat& format_of(OutputKind kind) {
   // In the order of OutputKind.
   static const auto formats = std::to_array<OutputFormat>({
       {"segments are", "BED or bigBed", ".bed or .bb", kBed, kBigBed},
+      {"segments are", "BED, bigBed, narrowPeak or TextGrid", ".bed, .bb, .narrowPeak or .TextGrid", kPeaks,
+       kBigBedOrGrid},
       {"this output is", "BED", ".bed", kBed, {}},
       {"posteriors are", "bedGraph or bigWig", ".bedgraph or .bw", kBedGraph, kBigWig},
-      {"posteriors are", "bedGraph, bigWig or a NumPy array", ".bw or .npy, or a prefix", kBedGraph,
+      {"posteriors are", "bedGraph, bigWig or NumPy arrays", ".bw, .npy or .npz, or a prefix", kBedGraph,
        kWigOrArray},
       {"this table is", "text, separated by tabs", ".tsv", kTsv, {}},
       {"the tables are", "text", ".txt", kTextEndings, {}},

@@ -46,7 +46,8 @@ struct OutputFormat {
 // The formats of all outputs.
 enum class OutputKind {
   kSegments,
-  kDraft,  // BED alone
+  kDecoded,  // segments that decode finds: narrowPeak and TextGrids, too
+  kDraft,    // BED alone
   kTrack,
   kLabelTracks,
   kTable,

@@ -1,4 +1,4 @@
-// The document that eval --json writes: "semicrf-eval" version 1.0 (docs/users/evaluation.md).
+// The document that eval --json writes: "semicrf-eval" version 1.0 (docs/file-details.md).
 #pragma once
 
 #include <string>

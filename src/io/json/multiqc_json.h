@@ -1,5 +1,5 @@
 // Documents for MultiQC ("custom content"): numbers of one sample, which MultiQC puts beside those of the
-// other samples that it finds in a folder. docs/users/formats.md has the list of files and columns.
+// other samples that it finds in a folder. docs/file-details.md has the list of files and columns.
 //
 // A document depends on the sample's results alone: no time, memory or path is in it.
 #pragma once

@@ -1,4 +1,4 @@
-// The document that --stats writes: "semicrf-stats" version 1.0 (docs/users/formats.md).
+// The document that --stats writes: "semicrf-stats" version 1.0 (docs/file-details.md).
 #pragma once
 
 #include <string>

@@ -22,9 +22,10 @@
 namespace semicrf {
 namespace {
 
-constexpr std::array<std::string_view, 16> kTopKeys{
-    "format",   "format_version", "labels", "max_duration", "bin_size", "centering", "initial",  "transition",
-    "duration", "start",          "end",    "tracks",       "emission", "boundary",  "training", "edges"};
+constexpr std::array<std::string_view, 17> kTopKeys{
+    "format",   "format_version", "labels",   "max_duration", "bin_size", "centering",
+    "initial",  "transition",     "duration", "start",        "end",      "tracks",
+    "emission", "boundary",       "training", "edges",        "rule"};
 
 // The bytes of a file (or pipe), at most the JSON limit and one more.
 std::string read_bytes(const std::string& path) {
@@ -46,7 +47,7 @@ std::string read_bytes(const std::string& path) {
   return bytes;
 }
 
-// The minor version: 0 or 1.
+// The minor version: 0, 1 or 2.
 int check_format(const JsonNode& root) {
   if (!root.is_object()) root.fail_expected("a JSON object", "see docs/users/formats.md");
   const auto format = root.find("format");
@@ -55,11 +56,17 @@ int check_format(const JsonNode& root) {
     format->fail_expected("\"semicrf-params\"", "is this a parameter file?");
   }
   const JsonNode version = root.at("format_version");
-  constexpr const char* kExpected = "the string \"1.0\" or \"1.1\"";
+  constexpr const char* kExpected = "the string \"1.0\", \"1.1\" or \"1.2\"";
   const std::string& text = version.text(kExpected);
-  if (text != "1.0" && text != "1.1")
+  if (text != "1.0" && text != "1.1" && text != "1.2")
     version.fail_expected(kExpected, "files of another format version need another release of semicrf");
-  return text == "1.0" ? 0 : 1;
+  return text.back() - '0';
+}
+
+std::optional<PathRule> rule_of(const std::string& name) {
+  if (name == "viterbi") return PathRule::kViterbi;
+  if (name == "posterior") return PathRule::kPosterior;
+  return std::nullopt;
 }
 
 std::optional<InitialTerm> initial_of(const std::string& name) {
@@ -132,8 +139,12 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
                                        "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");
   }
   if (const auto edges = root.find("edges")) {
-    if (minor < 1) fail_newer_key(*edges, "edges");
+    if (minor < 1) fail_newer_key(*edges, "edges", "1.1");
     parameters.edges = read_choice(*edges, edge_rule_from_name, "\"complete\" or \"censored\"");
+  }
+  if (const auto rule = root.find("rule")) {
+    if (minor < 2) fail_newer_key(*rule, "rule", "1.2");
+    parameters.rule = read_choice(*rule, rule_of, "\"viterbi\" or \"posterior\"");
   }
   read_chain(root, parameters);
   read_heads(root, minor, parameters);
@@ -359,9 +370,9 @@ void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Tr
 
 }  // namespace
 
-void fail_newer_key(const JsonNode& node, const std::string& key) {
-  node.fail(in_quotes(key) + " is a key of format version 1.1, and the file has \"format_version\": \"1.0\"",
-            "change that to \"1.1\"");
+void fail_newer_key(const JsonNode& node, const std::string& key, const std::string& version) {
+  node.fail(in_quotes(key) + " is a key of format version " + version + ", and the file has an earlier one",
+            "change \"format_version\" to \"" + version + "\"");
 }
 
 std::vector<Track> read_tracks(const JsonNode& node, int minor) {
@@ -379,7 +390,7 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
     places.add(track.name);
     track.missing = MissingPolicy::kDefault;
     if (const auto square_of = entry.find("square_of")) {
-      if (minor < 1) fail_newer_key(*square_of, "square_of");
+      if (minor < 1) fail_newer_key(*square_of, "square_of", "1.1");
       read_square(entry, *square_of, tracks, places, track);
       tracks.push_back(track);
       continue;
@@ -389,7 +400,7 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
     if (const auto transform = entry.find("transform")) {
       track.transform =
           read_choice(*transform, transform_from_name, "\"none\", \"log1p\", \"asinh\" or \"binarize\"");
-      if (minor < 1 && track.transform == Transform::kBinarize) fail_newer_key(*transform, "binarize");
+      if (minor < 1 && track.transform == Transform::kBinarize) fail_newer_key(*transform, "binarize", "1.1");
     }
     if (track.transform == Transform::kBinarize) {
       track.threshold = entry.at("threshold").number(kFiniteRule);
@@ -402,7 +413,7 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
       track.missing = read_choice(*missing, missing_policy_from_name,
                                   "\"zero\", \"skip\", \"error\", \"mean\" or \"marginal\"");
       if (minor < 1 && is_newer_policy(track.missing))
-        fail_newer_key(*missing, std::string(missing_policy_name(track.missing)));
+        fail_newer_key(*missing, std::string(missing_policy_name(track.missing)), "1.1");
     }
     tracks.push_back(track);
   }

@@ -52,8 +52,8 @@ void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain)
 
 // `minor` is the minor version of the format.
 std::vector<Track> read_tracks(const JsonNode& node, int minor);
-// Fails at `node`: its key belongs to format version 1.1, and the file says 1.0.
-[[noreturn]] void fail_newer_key(const JsonNode& node, const std::string& key);
+// Fails at `node`: its key belongs to this format version, and the file says an earlier one.
+[[noreturn]] void fail_newer_key(const JsonNode& node, const std::string& key, const std::string& version);
 EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks);
 BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t tracks);
 

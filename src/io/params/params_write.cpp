@@ -198,13 +198,15 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
       censored || std::ranges::any_of(parameters.tracks, [](const Track& track) {
         return track.is_square() || track.transform == Transform::kBinarize || is_newer_policy(track.missing);
       });
-  add("format_version", json_string(newer ? "1.1" : "1.0"));
+  add("format_version", json_string(parameters.rule ? "1.2" : newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));
   add("bin_size", std::to_string(parameters.bin_size));
   add("centering", json_string(centering_name(parameters.centering)));
   add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
   if (censored) add("edges", json_string(edge_rule_name(parameters.edges)));
+  if (parameters.rule)
+    add("rule", json_string(*parameters.rule == PathRule::kPosterior ? "posterior" : "viterbi"));
   add("transition", matrix_text(chain.transition, labels, labels, "  "));
   add("duration", duration_text(parameters));
   if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores, labels));
@@ -233,7 +235,10 @@ constexpr Remark kTemplateRemarks[] = {
     {"max_duration",
      "longest segment in bins (K) that the duration scores describe one by one; the tail goes beyond"},
     {"bin_size", "bases per bin"},
-    {"centering", "mean, none, position-max or mean-preserving"},
+    {"centering",
+     "none takes scores as they are; mean takes the mean of each label over a sequence out, and with it what "
+     "they "
+     "say of how common labels are; also position-max, mean-preserving"},
     {"transition", "log scores, row = from, column = to; \"-inf\" forbids"},
     {"duration",
      "geometric: p is one over the mean duration in bins; other kinds: table, negative_binomial, poisson, "
@@ -266,7 +271,10 @@ std::string params_template(std::span<const std::string> labels, std::span<const
   Parameters parameters;
   for (const std::string& name : labels) parameters.labels.push_back({name, std::nullopt});
   parameters.bin_size = tracks.empty() ? 1 : 200;
+  // Scores of another program are taken as they are.
+  if (tracks.empty()) parameters.centering = Centering::kNone;
   ChainModel& chain = parameters.chain;
+  if (tracks.empty()) chain.initial = InitialTerm::kNone;
   chain.num_labels = static_cast<int>(count);
   chain.max_duration = 100;
   chain.transition.assign(count * count, 0.0);

@@ -103,6 +103,16 @@ RecordedEmissions recorded_emissions(const std::string& training) {
   return found;
 }
 
+std::optional<std::string> recorded_background(const std::string& training) {
+  const Json section = training.empty() ? Json() : Json::parse(training, nullptr, false);
+  if (!section.is_object()) return {};
+  const auto options = section.find("options");
+  if (options == section.end() || !options->is_object()) return {};
+  const auto found = options->find("background");
+  if (found == options->end() || !found->is_string()) return {};
+  return found->get<std::string>();
+}
+
 std::string training_with_label_names(const std::string& training,
                                       const std::vector<std::pair<std::string, std::string>>& names) {
   Json object = training.empty() ? Json() : Json::parse(training);

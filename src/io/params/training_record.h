@@ -53,6 +53,9 @@ TrainingFacts training_facts(const Parameters& parameters);
 // What a `training` section says of emissions, those of `learn` and `import`; nothing where it is another.
 RecordedEmissions recorded_emissions(const std::string& training);
 
+// The label that `train --background` gave to what no line covers; nothing where there was none.
+std::optional<std::string> recorded_background(const std::string& training);
+
 // The text of a `training` section in which labels have new names, where it is about labels: (old, new), all
 // at once. What it says of files, options and earlier edits stays as it was.
 std::string training_with_label_names(const std::string& training,

@@ -14,13 +14,14 @@ namespace semicrf {
 namespace {
 
 enum Column : std::size_t { kChromosome, kPosition, kTo, kLower, kUpper, kNumColumns };
-constexpr std::array<std::string_view, kNumColumns> kColumnNames = {"chrom", "position", "to", "lower", "upper"};
+constexpr std::array<std::string_view, kNumColumns> kColumnNames = {"chrom", "position", "to", "lower",
+                                                                    "upper"};
 using Columns = std::array<std::size_t, kNumColumns>;
 
 // Where the columns are, by the line of their names; nullopt where one is missing.
 std::optional<Columns> find_columns(std::string_view names) {
-  if (names.empty() || names.front() != '#') return std::nullopt;
-  const std::vector<std::string_view> fields = split_at('\t', names.substr(1));
+  if (names.starts_with('#')) names.remove_prefix(1);
+  const std::vector<std::string_view> fields = split_at('\t', names);
   Columns columns;
   for (std::size_t i = 0; i < kNumColumns; ++i) {
     const auto found = std::ranges::find(fields, kColumnNames[i]);
@@ -44,6 +45,7 @@ class Reader {
         continue;
       }
       if (!columns_) columns_ = find_columns(names);
+      if (!columns_ && (columns_ = find_columns(line))) continue;  // written without comments
       if (!columns_) refuse_table();
       add(split_at('\t', line));
     }

@@ -23,9 +23,9 @@ struct BoundaryTable {
   std::map<std::string, std::string> options;  // options of the header lines
 };
 
-// Columns are found by the names in the last line that starts with "#". Plain or compressed. InputError with
-// the line number: no such table, a position that is no whole number, an interval that does not hold its
-// boundary.
+// Columns are found by the names in the last line that starts with "#", or else in the first line. Plain or
+// compressed. InputError with the line number: no such table, a position that is no whole number, an interval
+// that does not hold its boundary.
 BoundaryTable read_boundary_table(const std::string& path);
 
 }  // namespace semicrf

@@ -9,9 +9,9 @@
 
 namespace semicrf {
 
-ReviewWriter::ReviewWriter(OutputFile& output, const std::vector<Label>& labels,
-                           std::optional<std::int64_t> most)
-    : output_(output), most_(most), colors_(color_columns(labels)) {
+ReviewWriter::ReviewWriter(OutputFile& output, const std::vector<Label>& labels, std::int64_t most,
+                           bool counts)
+    : output_(output), most_(most), counts_(counts), colors_(color_columns(labels)) {
   for (const Label& label : labels) names_.push_back(label.name);
 }
 
@@ -33,26 +33,23 @@ void ReviewWriter::add(const UncertainBoundary& boundary) {
   lines_.push_back({first_bin_ + boundary.position,
                     static_cast<std::uint32_t>(boundary.position - boundary.first),
                     static_cast<std::uint32_t>(boundary.last - boundary.position), boundary.from, boundary.to,
-                    static_cast<std::uint32_t>(places_.size() - 1),
-                    static_cast<std::uint16_t>(bed_score(boundary.posterior)), boundary.has_interval});
-  if (!most_) return;
+                    static_cast<std::uint32_t>(places_.size() - 1), static_cast<float>(boundary.posterior)});
   std::push_heap(lines_.begin(), lines_.end(), latest);
-  if (lines() <= *most_) return;
+  if (lines() <= most_) return;
   std::pop_heap(lines_.begin(), lines_.end(), latest);
   lines_.pop_back();
 }
 
 void ReviewWriter::finish(std::int64_t boundaries) {
-  output_.write("#review boundaries=" + std::to_string(boundaries) + " uncertain=" + std::to_string(added_) +
-                " without-interval=" + std::to_string(without_interval_) + "\n");
+  if (counts_)
+    output_.write("#review boundaries=" + std::to_string(boundaries) + " uncertain=" +
+                  std::to_string(added_) + " without-interval=" + std::to_string(without_interval_) + "\n");
   std::sort(lines_.begin(), lines_.end(), [this](const Line& a, const Line& b) { return precedes(a, b); });
   for (const Line& line : lines_) print(line);
 }
 
 bool ReviewWriter::precedes(const Line& a, const Line& b) const {
-  const auto key = [this](const Line& line) {
-    return std::tuple(line.has_interval, begin_base(line) - end_base(line), line.place, line.position);
-  };
+  const auto key = [](const Line& line) { return std::tuple(line.posterior, line.place, line.position); };
   return key(a) < key(b);
 }
 
@@ -76,7 +73,7 @@ void ReviewWriter::print(const Line& line) {
   integer(begin_base(line));
   integer(end_base(line));
   text_ += '\t' + names_[from] + '>' + names_[to];
-  integer(line.score);
+  integer(bed_score(static_cast<double>(line.posterior)));
   text_ += "\t.";
   integer(place.begin_base(line.position));
   integer(place.end_base(line.position + 1));

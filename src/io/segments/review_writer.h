@@ -7,15 +7,13 @@
 // has it at. The score is 1000 times P(a segment of label TO starts at this bin), the colour that of TO.
 //
 // The first line counts the boundaries of the path, the uncertain ones, and those of them that have no
-// interval. Boundaries without an interval come first, then the others; of each kind the widest first, and
-// boundaries of the same width from left to right. Lines are kept until the end of the run, 32 bytes of
-// memory each.
+// interval. The least probable boundary comes first; boundaries of the same score stand from left to right.
+// Lines are kept until the end of the run, 32 bytes of memory each.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +38,8 @@ struct UncertainBoundary {
 // piece from left to right, then finish().
 class ReviewWriter {
  public:
-  // `most`: so many lines are kept and written, at least 1; absent: all.
-  ReviewWriter(OutputFile& output, const std::vector<Label>& labels, std::optional<std::int64_t> most);
+  // `most`: so many lines are kept and written, at least 1. `counts`: whether to write the first line.
+  ReviewWriter(OutputFile& output, const std::vector<Label>& labels, std::int64_t most, bool counts = true);
 
   void begin_piece(const BinLocation& location);
   void add(const UncertainBoundary& boundary);
@@ -59,8 +57,7 @@ class ReviewWriter {
     std::uint32_t after;    // and right of it
     std::int32_t from, to;
     std::uint32_t place;  // index into places_
-    std::uint16_t score;
-    bool has_interval;
+    float posterior;
   };
   static_assert(sizeof(Line) == 32, "the memory of a line is in the documents");
 
@@ -70,12 +67,13 @@ class ReviewWriter {
   void print(const Line& line);
 
   OutputFile& output_;
-  std::optional<std::int64_t> most_;
+  std::int64_t most_;
+  bool counts_;
   std::vector<std::string> names_, colors_;  // names and colours of the labels
   // Places of the sequences, in the order of the run; first_bin is 0.
   std::vector<BinLocation> places_;
   std::int64_t first_bin_ = 0;  // first bin of the piece
-  std::deque<Line> lines_;      // with `most_` a heap with the last one in front
+  std::deque<Line> lines_;      // a heap with the last one in front
   std::int64_t added_ = 0, without_interval_ = 0;
   std::string text_;
 };

@@ -98,9 +98,11 @@ void append_interval(std::string& line, const BinLocation& location,
 
 }  // namespace
 
-SegmentTableWriter::SegmentTableWriter(OutputFile& output, const std::vector<Label>& labels, bool intervals)
+SegmentTableWriter::SegmentTableWriter(OutputFile& output, const std::vector<Label>& labels, bool intervals,
+                                       bool comment)
     : output_(output), intervals_(intervals), names_(names_of(labels)) {
-  output_.write("#chrom\tstart\tend\tlabel\tp_label\tp_segment\tp_start\tp_end");
+  if (comment) output_.write("#");
+  output_.write("chrom\tstart\tend\tlabel\tp_label\tp_segment\tp_start\tp_end");
   output_.write(intervals ? "\tstart_lower\tstart_upper\n" : "\n");
 }
 
@@ -120,9 +122,10 @@ void SegmentTableWriter::add(const Segment& segment, const SegmentSupport& suppo
   output_.write(line_);
 }
 
-BoundaryTableWriter::BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels)
+BoundaryTableWriter::BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels, bool comment)
     : output_(output), names_(names_of(labels)) {
-  output_.write("#chrom\tposition\tfrom\tto\tp\tlower\tupper\n");
+  if (comment) output_.write("#");
+  output_.write("chrom\tposition\tfrom\tto\tp\tlower\tupper\n");
 }
 
 void BoundaryTableWriter::begin_piece(const BinLocation& location) {

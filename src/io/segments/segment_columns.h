@@ -114,8 +114,9 @@ class SegmentColumns {
 // segment from left to right, piece by piece. The line of names is written at once.
 class SegmentTableWriter {
  public:
-  // `intervals`: with the last two columns.
-  SegmentTableWriter(OutputFile& output, const std::vector<Label>& labels, bool intervals);
+  // `intervals`: with the last two columns. `comment`: whether the line of names begins with #.
+  SegmentTableWriter(OutputFile& output, const std::vector<Label>& labels, bool intervals,
+                     bool comment = true);
 
   void begin_piece(const BinLocation& location);
   void add(const Segment& segment, const SegmentSupport& support);
@@ -135,7 +136,7 @@ class SegmentTableWriter {
 // does with the wanted probability.
 class BoundaryTableWriter {
  public:
-  BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels);
+  BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels, bool comment = true);
 
   void begin_piece(const BinLocation& location);
   void add(const Segment& segment, const SegmentSupport& support);

@@ -5,8 +5,10 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/segments/bed_reader.h"
+#include "io/text/text_lines.h"
 
 namespace semicrf {
 namespace {
@@ -163,6 +165,28 @@ std::vector<Region> read_regions(const std::string& bed_path, RegionRole role,
                                  (included ? " regions" : " excluded intervals") + " of " + bed_path +
                                  " are on chromosomes that the inputs do not have: " + few_names(strangers)});
   return regions;
+}
+
+std::vector<std::string> read_region_texts(const std::string& path) {
+  TextLines lines(path);
+  std::vector<std::string> texts;
+  for (std::string line; lines.next(line);) {
+    if (line.empty() || line.front() == '#') continue;
+    const std::vector<std::string_view> fields = split_at('\t', line);
+    if (fields.size() < 3) {
+      texts.emplace_back(fields.front());
+      continue;
+    }
+    const auto begin = number_in<std::int64_t>(std::string(fields[1]));
+    const auto end = number_in<std::int64_t>(std::string(fields[2]));
+    if (!begin || !end || *begin < 0)
+      throw InputError(path, lines.line_number(), "columns 2 and 3 are no positions",
+                       "give chr, chr:begin-end or BED");
+    texts.push_back("{" + std::string(fields[0]) + "}:" + std::to_string(*begin + 1) + "-" +
+                    std::to_string(*end));
+  }
+  if (texts.empty()) throw InputError({path, "", "there is no region in this file", "give one in each line"});
+  return texts;
 }
 
 }  // namespace semicrf

@@ -27,6 +27,11 @@ struct Region {
 // InputError: unknown chromosome, begin beyond the chromosome.
 Region parse_region(std::string_view text, const ChromosomeIndex& chromosomes);
 
+// The texts of regions of a file, one in each line: as parse_region() takes them, or BED, of which the first
+// three columns count. Empty lines and those that begin with # are passed over. InputError where there is no
+// region, or with the line where BED has no numbers.
+std::vector<std::string> read_region_texts(const std::string& path);
+
 // What regions are for: to be the only ones that count, or not to count.
 enum class RegionRole { kIncluded, kExcluded };
 

@@ -62,6 +62,19 @@ class SheetReader {
                      "a sample sheet has the columns sample, track and path, separated by tabs");
       columns_[i] = static_cast<std::size_t>(found - fields.begin());
     }
+    labels_column_ = static_cast<std::size_t>(std::ranges::find(fields, "labels") - fields.begin());
+  }
+
+  // The file of labels of a row; rows of a sample that leave it empty have that of the others.
+  std::string labels_of(const std::vector<std::string>& fields, const std::string& sample,
+                        const std::filesystem::path& folder) {
+    if (labels_column_ == fields.size() || fields[labels_column_].empty()) return "";
+    const std::string path = (folder / fields[labels_column_]).string();
+    const auto [other, is_new] = labels_.emplace(sample, path);
+    if (!is_new && other->second != path)
+      throw refuse("the sample \"" + sample + "\" has the labels " + other->second + " already",
+                   "give each sample one file of labels");
+    return path;
   }
 
   void add(const std::vector<std::string>& fields) {
@@ -75,7 +88,8 @@ class SheetReader {
       if (values[i].empty()) throw refuse("the column \"" + std::string(kColumns[i]) + "\" is empty", "");
     }
     const std::filesystem::path folder = std::filesystem::path(lines_.path()).parent_path();
-    rows_.push_back({values[0], values[1], (folder / values[2]).string(), lines_.line_number()});
+    rows_.push_back({values[0], values[1], (folder / values[2]).string(), lines_.line_number(),
+                     labels_of(fields, values[0], folder)});
     const auto [other, is_new] = seen_.emplace(std::pair(values[0], values[1]), lines_.line_number());
     if (!is_new)
       throw refuse("the track \"" + values[1] + "\" of sample \"" + values[0] + "\" is in line " +
@@ -86,6 +100,8 @@ class SheetReader {
   TextLines lines_;
   std::size_t width_ = 0;  // fields of the header line, 0: not read yet
   std::array<std::size_t, kColumns.size()> columns_{};
+  std::size_t labels_column_ = 0;              // width_: there is none
+  std::map<std::string, std::string> labels_;  // by sample
   std::vector<SampleRow> rows_;
   std::map<std::pair<std::string, std::string>, std::int64_t> seen_;  // sample and track -> line
 };

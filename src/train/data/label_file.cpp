@@ -214,6 +214,27 @@ LabelFile read_label_file(const std::string& path, const std::vector<Label>& kno
   return LabelReader(path, known).read(times);
 }
 
+std::vector<LabelFile> read_label_files(const std::vector<std::string>& paths,
+                                        const std::vector<Label>& known, const LabelTimes& times) {
+  std::vector<Label> labels = known;
+  const bool settled = !known.empty() || paths.size() == 1;
+  for (std::size_t i = 0; !settled && i < paths.size(); ++i)
+    for (const Label& label : read_label_file(paths[i], {}, times).labels) {
+      const auto found = std::ranges::find(labels, label.name, &Label::name);
+      if (found == labels.end()) {
+        labels.push_back(label);
+      } else if (found->color != label.color) {
+        found->color.reset();
+      }
+    }
+  if (!settled)
+    std::ranges::sort(labels, [](const Label& a, const Label& b) { return natural_less(a.name, b.name); });
+  std::vector<LabelFile> files;
+  files.reserve(paths.size());
+  for (const std::string& path : paths) files.push_back(read_label_file(path, labels, times));
+  return files;
+}
+
 void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels) {
   if (const std::string problem = name_problem(name); !problem.empty())
     throw UsageError("--background: " + problem, "give the name of a label");

@@ -42,6 +42,11 @@ struct LabelFile {
 LabelFile read_label_file(const std::string& path, const std::vector<Label>& known,
                           const LabelTimes& times = {});
 
+// Labels of several samples, each in a file of its own: those of all files, each with the colour that all
+// files agree on, are the labels of each. InputError as above.
+std::vector<LabelFile> read_label_files(const std::vector<std::string>& paths,
+                                        const std::vector<Label>& known, const LabelTimes& times = {});
+
 // Makes `name` the label of what no line covers: a new label, or one that the file has. Of `known` labels it
 // must be one (UsageError).
 void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels);

@@ -396,10 +396,15 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
 }
 
 // What reading left in memory besides the inputs and the arrays of the pieces, as measured.
-std::size_t kept_bytes(const LabelFile& labels, const TrainingInputs& found) {
-  constexpr std::size_t kChromosome = 250, kLine = 120, kPiece = 900, kSegment = 40;
+std::size_t kept_bytes(const LabelFile& labels) {
+  constexpr std::size_t kChromosome = 250, kLine = 120;
   std::size_t bytes = labels.chromosomes.size() * kChromosome;
   for (const auto& [name, records] : labels.chromosomes) bytes += records.size() * kLine;
+  return bytes;
+}
+std::size_t kept_bytes(const TrainingInputs& found) {
+  constexpr std::size_t kPiece = 900, kSegment = 40;
+  std::size_t bytes = 0;
   for (const TrainingData* data : {&found.training, &found.validation})
     bytes += data->pieces.size() * kPiece + static_cast<std::size_t>(data->segments()) * kSegment;
   return bytes;
@@ -447,9 +452,10 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
   return tracks;
 }
 
-TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
+TrainingInputs read_training_inputs(const TrainOptions& options, const std::vector<LabelFile>& files,
                                     const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size) {
   const std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  const LabelFile& labels = files.front();
   const auto parameters_of = [&](const InputOptions& sample) {
     if (gives_boundary_scores(options.input))
       return labelled_parameters(tracks, bin_size.value_or(1), labels.labels);
@@ -461,14 +467,18 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
-    read_sample(options, samples[i], i, labels, parameters_of(samples[i]), bin_size.has_value(), tracks,
-                found);
-  found.labels = labels.files;
-  found.paths.insert(found.paths.end(), labels.files.begin(), labels.files.end());
-  if (labels.vanished > 0)
+    read_sample(options, samples[i], i, files.size() > 1 ? files[i] : labels, parameters_of(samples[i]),
+                bin_size.has_value(), tracks, found);
+  std::int64_t vanished = 0;
+  for (const LabelFile& file : files) {
+    found.labels.insert(found.labels.end(), file.files.begin(), file.files.end());
+    vanished += file.vanished;
+  }
+  found.paths.insert(found.paths.end(), found.labels.begin(), found.labels.end());
+  if (vanished > 0)
     found.warnings.push_back(
-        {"labels-too-short", std::to_string(labels.vanished) +
-                                 " intervals of the labels are shorter than a bin and were rounded away"});
+        {"labels-too-short",
+         std::to_string(vanished) + " intervals of the labels are shorter than a bin and were rounded away"});
   if (const std::optional<Warning> warning = numbers_as_labels(labels)) found.warnings.push_back(*warning);
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())
@@ -485,7 +495,8 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
                           ? "tracks and regions must overlap outside the validation regions"
                           : "labels, tracks and regions must overlap outside the validation regions"});
   for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
-  found.kept_bytes += kept_bytes(labels, found);
+  for (const LabelFile& file : files) found.kept_bytes += kept_bytes(file);
+  found.kept_bytes += kept_bytes(found);
   return found;
 }
 

@@ -49,9 +49,10 @@ struct TrainingInputs {
 // of a chromosome, and where no other piece follows at once. Features are those of the input tracks of
 // `tracks`: raw values when these have no transform yet, NaN where a track keeps its absences. Scores of
 // starts and ends have a column per label of `labels`. InputError: labels on no chromosome of the tracks
-// (both sides are named), labels beyond a chromosome's end, no labelled bin in the regions. `bin_size`
-// absent: bins of one base, for tracks that are not coarser (UsageError).
-TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
+// (both sides are named), labels beyond a chromosome's end, no labelled bin in the regions. `labels`: of all
+// samples, or one of each, with the same labels. `bin_size` absent: bins of one base, for tracks that are not
+// coarser (UsageError).
+TrainingInputs read_training_inputs(const TrainOptions& options, const std::vector<LabelFile>& labels,
                                     const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size);
 
 // Fills feature_mean of every piece: a pass over the whole sequences (`mean` centring).

@@ -32,7 +32,10 @@ void set_initial_durations(const DurationShape& shape, const PathCounts& counts,
   for (std::size_t c = 0; c < labels; ++c) {
     const std::vector<std::int64_t>& durations = counts.durations[c];
     spec.values.push_back(spec.kind->estimate(durations));
-    if (!shape.tail) continue;
+    if (!shape.tail && static_cast<int>(c) != shape.background) {
+      if (shape.background) spec.tail.push_back(0);
+      continue;
+    }
     const auto continued = spec.kind->continued_tail(spec.values[c]);
     spec.tail.push_back(continued ? continued->q : tail_ratio(durations, shape.max_duration));
   }

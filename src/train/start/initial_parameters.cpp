@@ -14,24 +14,28 @@ namespace {
 constexpr double kPseudoCount = 0.1;   // added to the counts of transitions
 constexpr double kPercentile = 0.995;  // percentile of the training durations, for K
 
-std::vector<std::int64_t> all_durations(const TrainingData& data) {
+std::vector<std::int64_t> signal_durations(const TrainingData& data, std::optional<int> background) {
   std::vector<std::int64_t> durations;
   for (const TrainingPiece& piece : data.pieces)
-    for (const Segment& segment : piece.segments) durations.push_back(segment.end - segment.begin);
+    for (const Segment& segment : piece.segments)
+      if (segment.label != background) durations.push_back(segment.end - segment.begin);
   return durations;
 }
 
-void refuse_longer(const TrainingData& data, const TrainingData& other, int max_duration) {
+// Segments of the background are never too long: it has a tail.
+void refuse_longer(const TrainingData& data, const TrainingData& other, int max_duration,
+                   std::optional<int> background) {
   std::int64_t longest = 0;
   for (const TrainingData* part : {&data, &other})
     for (const TrainingPiece& piece : part->pieces)
-      for (const Segment& segment : piece.segments) longest = std::max(longest, segment.end - segment.begin);
+      for (const Segment& segment : piece.segments)
+        if (segment.label != background) longest = std::max(longest, segment.end - segment.begin);
   if (longest <= max_duration) return;
   for (const TrainingData* part : {&data, &other})
     for (const TrainingPiece& piece : part->pieces)
       for (std::size_t i = 0; i < piece.segments.size(); ++i) {
         const Segment& segment = piece.segments[i];
-        if (segment.end - segment.begin != longest) continue;
+        if (segment.end - segment.begin != longest || segment.label == background) continue;
         throw InputError({"", piece.place(segment.begin, segment.end),
                           "the segment of line " + std::to_string(piece.lines[i]) + " has " +
                               std::to_string(longest) + " bins, but --max-duration is " +
@@ -105,7 +109,7 @@ std::int64_t long_duration(std::vector<std::int64_t> durations) {
 }
 
 DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
-                               const TrainingData& validation) {
+                               const TrainingData& validation, std::optional<int> background) {
   DurationShape shape;
   if (options.duration != nullptr) shape.kind = options.duration;
   shape.tail = options.tail || !options.max_duration;
@@ -113,13 +117,16 @@ DurationShape settle_durations(const ShapeOptions& options, const TrainingData& 
   if (options.max_duration) {
     shape.max_duration = *options.max_duration;
   } else {
-    shape.max_duration = static_cast<int>(std::min(long_duration(all_durations(training)), most));
+    const std::vector<std::int64_t> seen = signal_durations(training, background);
+    if (!seen.empty()) shape.max_duration = static_cast<int>(std::min(long_duration(seen), most));
   }
+  const bool chain = shape.max_duration == 1 && !shape.tail;
+  if (!chain) shape.background = background;
   if (shape.max_duration > most)
     throw UsageError(
         "--max-duration times the number of labels may be at most " + std::to_string(kMaxDurationEntries),
         "use larger bins, or a shorter --max-duration with --tail");
-  if (!shape.tail && shape.max_duration > 1) refuse_longer(training, validation, shape.max_duration);
+  if (!shape.tail && !chain) refuse_longer(training, validation, shape.max_duration, background);
   return shape;
 }
 

@@ -17,17 +17,19 @@ namespace semicrf {
 struct DurationShape {
   const DurationKind* kind = &table_durations();
   int max_duration = 1;
-  bool tail = false;
+  bool tail = false;              // every label has one
+  std::optional<int> background;  // a label that has a tail in any case
 };
 
 // The 99.5th percentile of `durations`, of which there is one at least.
 std::int64_t long_duration(std::vector<std::int64_t> durations);
 
-// K is --max-duration, else the 99.5th percentile of the training durations with a tail. InputError naming a
-// segment of the training or validation data that is too long for a K without a tail, and the K needed. With
-// K = 1 and no tail every bin is a segment of its own (a linear chain), and nothing is too long.
+// K is --max-duration, else the 99.5th percentile of the training durations of all labels but the background,
+// with a tail. InputError naming a segment of the training or validation data that is too long for a K
+// without a tail, and the K needed. With K = 1 and no tail every bin is a segment of its own (a linear
+// chain), and nothing is too long.
 DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
-                               const TrainingData& validation);
+                               const TrainingData& validation, std::optional<int> background = {});
 
 // Transitions from counts, durations from the durations seen, emissions by linear discriminants, boundary
 // weights 0. `data` holds features. Initial term: none. InputError naming a label without a training segment.

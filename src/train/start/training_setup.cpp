@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -126,19 +127,21 @@ std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const Tr
   return files;
 }
 
-void check_every_label_is_seen(const TrainingSetup& setup, const TrainOptions& options,
-                               const std::vector<Label>& labels) {
-  for (std::size_t c = 0; c < labels.size(); ++c) {
+void check_every_label_is_seen(const TrainingSetup& setup, const LabelFile& labels) {
+  for (std::size_t c = 0; c < labels.labels.size(); ++c) {
     if (setup.counts.segments[c] > 0) continue;
-    throw InputError({options.labels.file, "",
-                      "the label " + in_quotes(labels[c].name) + " has no segment in the training data",
-                      "train on regions that have one, or remove the label; a line with several labels does "
-                      "not count"});
+    throw InputError(
+        {labels.path, "",
+         "the label " + in_quotes(labels.labels[c].name) + " has no segment in the training data",
+         "train on regions that have one, or remove the label; a line with several labels does "
+         "not count"});
   }
 }
 
-void check_paths(const TrainingData& data, const Parameters& parameters, const LabelFile& labels) {
+void check_paths(const TrainingData& data, const Parameters& parameters,
+                 const std::vector<LabelFile>& files) {
   for (const TrainingPiece& piece : data.pieces) {
+    const LabelFile& labels = files[files.size() > 1 ? piece.sample : 0];
     const PathProblem problem = find_problem(parameters, piece);
     if (problem.what.empty()) continue;
     const auto source = labels.sources.find(piece.location.chromosome);
@@ -177,6 +180,7 @@ bool is_linear_chain(const ChainModel& chain) { return chain.max_duration == 1 &
 
 // The first parameters from those of --init; durations anew where an option asks for another shape.
 Parameters adapt_init(const ShapeOptions& options, Parameters parameters, TrainingInputs& inputs) {
+  parameters.rule.reset();  // the model before had it
   if (options.centering) parameters.centering = *options.centering;
   const bool reshape = options.max_duration || options.tail || options.duration;
   DurationShape shape;
@@ -216,13 +220,17 @@ class SetUp {
     const std::vector<Label> known = init_ ? init_->labels : std::vector<Label>();
     LabelTimes times = options_.labels.times;
     times.bin_size = bin_size;
-    LabelFile labels = read_label_file(options_.labels.file, known, times);
-    if (!options_.labels.background.empty()) set_background(options_.labels.background, known, labels);
-    if (!init_) require_two_labels(labels);
-    labels.longest_free_gap = longest_free_gap(labels, bin_size);
+    std::vector<LabelFile> files = read_label_files(label_paths(), known, times);
+    const std::int64_t longest_gap = longest_free_gap(files, bin_size);
+    for (LabelFile& file : files) {
+      if (!options_.labels.background.empty()) set_background(options_.labels.background, known, file);
+      if (!init_) require_two_labels(file);
+      file.longest_free_gap = longest_gap;
+    }
+    const LabelFile& labels = files.front();
     std::vector<Track> tracks =
         init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.shape.missing);
-    setup_.inputs = read_training_inputs(options_, labels, tracks, given_bin_size);
+    setup_.inputs = read_training_inputs(options_, files, tracks, given_bin_size);
     if (!init_) {
       fit_transforms(setup_.inputs.training, options_.shape.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
@@ -231,17 +239,51 @@ class SetUp {
     add_derived_features(tracks, setup_.inputs.training);
     add_derived_features(tracks, setup_.inputs.validation);
     setup_.counts = count_paths(setup_.inputs.training);
-    check_every_label_is_seen(setup_, options_, labels.labels);
+    check_every_label_is_seen(setup_, labels);
     make_first(labels, tracks, bin_size);
     if (setup_.first.centering == Centering::kMean)
       read_feature_means(options_, setup_.first.tracks, bin_size, setup_.inputs);
-    check_paths(setup_.inputs.training, setup_.first, labels);
-    check_paths(setup_.inputs.validation, setup_.first, labels);
+    check_paths(setup_.inputs.training, setup_.first, files);
+    check_paths(setup_.inputs.validation, setup_.first, files);
     describe(bin_size);
     return std::move(setup_);
   }
 
  private:
+  // The file of the labels, or one of each sample in their order.
+  std::vector<std::string> label_paths() const {
+    const LabelOptions& given = options_.labels;
+    if (!given.file.empty()) return {given.file};
+    if (!has_samples(options_.input)) throw_no_labels();
+    std::map<std::string, std::string> paths;
+    for (const SampleRow& row : sample_rows(options_.input))
+      if (given.of_samples.empty() && !row.labels.empty()) paths[row.sample] = row.labels;
+    const std::vector<std::string> samples = chosen_samples(options_.input);
+    for (const std::string& text : given.of_samples) {
+      const std::string sample = text.substr(0, text.find('='));
+      if (std::ranges::find(samples, sample) == samples.end())
+        throw UsageError("--labels " + text + ": there is no sample " + in_quotes(sample),
+                         "the samples are " + joined(samples, ", "));
+      if (!paths.emplace(sample, text.substr(sample.size() + 1)).second)
+        throw UsageError("--labels names the sample " + in_quotes(sample) + " twice",
+                         "give one file of each");
+    }
+    if (paths.empty()) throw_no_labels();
+    std::vector<std::string> list;
+    for (const std::string& sample : samples) {
+      if (!paths.contains(sample))
+        throw UsageError("the sample " + in_quotes(sample) + " has no labels",
+                         "add --labels " + sample + "=FILE, or leave the sample out");
+      list.push_back(paths.at(sample));
+    }
+    return list;
+  }
+
+  [[noreturn]] static void throw_no_labels() {
+    throw UsageError("--labels is required",
+                     "give a BED file with the true segments, or a column \"labels\" in the sample sheet");
+  }
+
   // Scores that are given take the place of learned ones, and no factor after a fit could reach them.
   void check_boundary_inputs() const {
     if (!gives_boundary_scores(options_.input)) return;
@@ -257,8 +299,11 @@ class SetUp {
                        "choose one with --sample");
   }
 
-  // The shape is chosen only if no duration option was given.
-  bool chooses_shape() const { return !init_ && !options_.shape.max_duration && !options_.shape.duration; }
+  // Heads and a margin are chosen unless the kind of the model is given. The calibration that a margin needs
+  // is that of a table of durations.
+  bool chooses_shape() const {
+    return !init_ && options_.shape.duration == nullptr && !is_linear_chain(setup_.first.chain);
+  }
 
   // Bases per bin; nothing where neither the command line nor --init says it.
   std::optional<std::int64_t> settle_bin_size() const {
@@ -277,7 +322,7 @@ class SetUp {
   }
 
   // The longest of the gaps that may have any label, in bins; 0: there are none.
-  std::int64_t longest_free_gap(const LabelFile& labels, std::int64_t bin_size) const {
+  std::int64_t longest_free_gap(const std::vector<LabelFile>& files, std::int64_t bin_size) const {
     switch (options_.labels.unlabeled) {
       case Unlabeled::kCut:
         return 0;
@@ -289,21 +334,21 @@ class SetUp {
     if (options_.shape.max_duration) return *options_.shape.max_duration - 1;
     if (init_) return init_->chain.max_duration - 1;
     std::vector<std::int64_t> bins;
-    for (const auto& [chromosome, records] : labels.chromosomes)
-      for (const LabelRecord& record : records) bins.push_back((record.end - record.begin) / bin_size);
+    for (const LabelFile& labels : files)
+      for (const auto& [chromosome, records] : labels.chromosomes)
+        for (const LabelRecord& record : records) bins.push_back((record.end - record.begin) / bin_size);
     return long_duration(std::move(bins)) - 1;
   }
 
   void make_first(const LabelFile& labels, const std::vector<Track>& tracks, std::int64_t bin_size) {
     setup_.frozen = parse_parts(options_.freeze);
     TrainingInputs& inputs = setup_.inputs;
-    const std::vector<double>& labelled = setup_.counts.positions;
-    const double mean_duration = std::accumulate(labelled.begin(), labelled.end(), 0.0) /
-                                 static_cast<double>(inputs.training.segments());
+    const double mean_duration = mean_signal_duration(labels.background);
     if (init_) {
       setup_.first = adapt_init(options_.shape, *init_, inputs);
     } else {
-      const DurationShape shape = settle_durations(options_.shape, inputs.training, inputs.validation);
+      const DurationShape shape =
+          settle_durations(options_.shape, inputs.training, inputs.validation, labels.background);
       if (shape.max_duration == 1 && !shape.tail) {
         split_into_single_bins(inputs.training);
         split_into_single_bins(inputs.validation);
@@ -326,6 +371,17 @@ class SetUp {
       add_boundary_head(kChosenWindow, setup_.first);
     }
     setup_.margin = options_.margin.value_or(chooses_shape() && !given ? kChosenMargin / mean_duration : 0);
+  }
+
+  // Mean duration, in bins, of the training segments of all labels but the background.
+  double mean_signal_duration(std::optional<int> background) const {
+    double bins = 0, segments = 0;
+    for (std::size_t c = 0; c < setup_.counts.segments.size(); ++c) {
+      if (background && c == static_cast<std::size_t>(*background)) continue;
+      bins += setup_.counts.positions[c];
+      segments += setup_.counts.segments[c];
+    }
+    return bins / segments;
   }
 
   // How the first and last segments of pieces are learned. Of a linear chain they are all whole.

@@ -2,6 +2,7 @@
 
 import json
 import math
+import zipfile
 
 import make_inputs
 from harness import bed_rows, check
@@ -411,6 +412,74 @@ def frames(box, name="utt1.npy"):
     box.write("frames.bed", "".join("utt1\t%d\t%d\t%s\n" % (round(100 * a), round(100 * b), text) for a, b, text in PHONES if text))
 
 
+def test_labels_of_each_sample(box):
+    """train --labels SAMPLE=FILE, and a column of the sheet: two samples with other labels each."""
+    values = {"A": [0.0] * 20 + [3.0] * 20, "B": [3.0] * 10 + [0.0] * 30}
+    rows = ["sample\ttrack\tpath\tlabels\n"]
+    for name, signal in values.items():
+        bigwig_track(box, name + ".x.bw", {"chr1": 400}, bigwig.fixed_step("chr1", 0, 10, signal))
+        edge = 200 if name == "A" else 100
+        names = ("off", "on") if name == "A" else ("on", "off")
+        box.write(name + ".bed", "chr1\t0\t%d\t%s\nchr1\t%d\t400\t%s\n" % (edge, names[0], edge, names[1]))
+        rows.append("%s\tx\t%s.x.bw\t%s.bed\n" % (name, name, name))
+    box.write("sheet.tsv", "".join(rows))
+    train = "train -b 10 --max-duration 40 --max-iterations 5 -o %s.json "
+    box.ok(train % "sheet" + "--samples sheet.tsv")
+    box.ok(train % "given" + "--samples sheet.tsv --sample A,B --labels A=A.bed --labels B=B.bed")
+    models = [json.loads(box.text(name)) for name in ("sheet.json", "given.json")]
+    check(models[0]["emission"] == models[1]["emission"], "the sheet and the options give other models")
+    check(models[0]["training"]["positions"] == 80 and models[0]["training"]["segments"] == 4, "%s" % models[0]["training"])
+    for name in values:
+        box.ok("decode -q -p sheet.json --samples sheet.tsv --sample %s -o o.bed" % name)
+        box.ok("eval --truth %s.bed o.bed --json e.json" % name)
+        accuracy = json.loads(box.text("e.json"))["overall"]["bases"]["accuracy"]
+        check(accuracy > 0.99, "%s: %r of the bases" % (name, accuracy))
+    # The same labels for both are wrong for one of them.
+    box.ok(train % "same" + "--samples sheet.tsv --sample A,B --labels A.bed")
+    box.fails(train % "no" + "--samples sheet.tsv --sample A,B --labels A=A.bed", 2, 'the sample "B" has no labels')
+    box.fails(train % "no" + "--samples sheet.tsv --sample A,B --labels A=A.bed --labels A=B.bed", 2, "twice")
+    box.fails(train % "no" + "--samples sheet.tsv --sample A --labels A=A.bed --labels C=B.bed", 2, 'no sample "C"')
+    box.fails(train % "no" + "A.x.bw", 2, "--labels is required")
+    box.write("two.tsv", rows[0] + rows[1] + rows[1].replace("\tx\t", "\ty\t").replace("A.bed", "B.bed"))
+    box.fails(train % "no" + "--samples two.tsv", 3, "two.tsv:line 3", 'the sample "A" has the labels')
+
+
+def test_arrays_of_a_network(box):
+    """Scores of several sequences: posteriors as one archive, TextGrids, names of columns, a list of regions."""
+    scores = [[1.0, 0.0, -1.0]] * 6 + [[0.0, 2.0, 0.0]] * 7 + [[-1.0, 0.0, 1.5]] * 7
+    names = ["u%d" % n for n in range(12)]
+    npz(box.path("nn.npz"), [(name + ".npy", npy(scores[n % 3:])) for n, name in enumerate(names)])
+    template = box.ok("info --template -L sil,vow,con").stdout
+    box.write("m.json", template)
+    check(json.loads(template)["centering"] == "none" and "mean takes the mean" in json.loads(template)["x_centering"], template[:900])
+    result = box.ok("posterior -p m.json -o b.bg --labels-out l.npz --starts-out s.npz --label-names sil,vow,con nn.npz")
+    check("input: 12 sequences <- nn.npz\n" in result.stderr and result.stderr.count("input:") == 1, result.stderr)
+    with zipfile.ZipFile(box.path("l.npz")) as archive:
+        check(archive.namelist() == [name + ".npy" for name in names], "%s" % archive.namelist())
+        content = archive.read("u1.npy")
+    box.ok("posterior -q -p m.json -o one.bg -r u1 --labels-out u1.npy nn.npz")
+    check(content == box.path("u1.npy").read_bytes(), "another array than that of one sequence")
+    box.fails("posterior -p m.json -o b.bg --labels-out l.npy nn.npz", 2, "a name that ends in .npz")
+    box.fails("posterior -p m.json -o b.bg --label-names vow,sil,con nn.npz", 2, "the parameters' labels are sil,vow,con")
+    box.fails("posterior -p m.json -o b.bg --track-names sil,vow,con nn.npz", 2, "scores of labels", "--label-names")
+    box.fails("decode -p m.json -o o.TextGrid nn.npz", 2, "--rate R")
+    box.ok("decode -q -p m.json -o o.bed nn.npz")
+    box.ok("decode -q -p m.json --rate 100 --unit frames -o o.TextGrid nn.npz")
+    check([name for name in box.listing() if name.endswith(".TextGrid")] == sorted("o.%s.TextGrid" % name for name in names), "%s" % box.listing())
+    box.ok("eval --truth o.bed -r u3 --rate 100 --unit frames --json e.json u3=o.u3.TextGrid")
+    check(json.loads(box.text("e.json"))["overall"]["segments"]["exact"]["f1"] == 1, "other segments in the TextGrid")
+    box.ok("decode -q -p m.json --rate 100 --unit frames -r u3 -o single.TextGrid nn.npz")
+    check(box.text("single.TextGrid") == box.text("o.u3.TextGrid"), "one sequence")
+    box.write("truth.bed", box.text("o.bed"))
+    box.write("held.txt", "# held out\nu1\nu2\t0\t10\n")
+    run = "train -q --labels truth.bed --unit frames --max-duration 20 --max-iterations 2 -o %s.json nn.npz "
+    box.ok(run % "list" + "--val-list held.txt")
+    box.ok(run % "each" + "--val-region u1 --val-region {u2}:1-10")
+    check(box.text("list.json") == box.text("each.json"), "--val-list is another than --val-region")
+    box.write("none.txt", "\n")
+    box.fails(run % "no" + "--val-list none.txt", 3, "none.txt", "no region")
+
+
 SPEECH = "train --max-duration 80 --max-iterations 3 --track-names energy,zcr --unit frames "
 
 
@@ -541,7 +610,7 @@ def test_options_that_take_lists_do_not_swallow_inputs(box):
         box.fails(command, 4, "utt1:301-400", "no such file", "--val-region A --val-region B")
     box.ok(train + "--freeze start,end --freeze transition utt1.npy")
     for command in ("decode", "posterior", "train", "eval", "simulate"):
-        text = " ".join(box.ok([command, "--help"]).stdout.split())
+        text = " ".join(box.ok([command, "--help-all"]).stdout.split())
         check("one value per option: repeat the option for more" in text, "%s --help" % command)
         check("--region REGION ..." not in text and "--region REGION" in text, "%s --help" % command)
         check("--unit" in text and "--rate" in text, "%s --help" % command)

@@ -7,7 +7,7 @@ import random
 
 from cases_learn import bernoulli, counts, drawn_rows, gauss, near
 from harness import check
-from make_inputs import bigwig_track, npy
+from make_inputs import bigwig, bigwig_track, npy
 
 NAN = math.nan
 BINS = 60
@@ -16,6 +16,21 @@ BINS = 60
 def log_sum(values):
     largest = max(values)
     return largest + math.log(sum(math.exp(value - largest) for value in values))
+
+
+def test_little_is_told_in_one_line(box):
+    """The last, partial bin of a chromosome is no news: one line for all tracks."""
+    bins = 3000
+    for track in ("A", "B", "C"):
+        bigwig_track(box, "S.%s.bw" % track, {"chr1": 10 * bins}, bigwig.fixed_step("chr1", 0, 10, [1.0, 2.0] * (bins // 2 - 1)))
+    box.write("l.bed", "chr1\t0\t20000\tp\nchr1\t20000\t30000\tq\n")
+    said = box.ok("train -b 10 --labels l.bed --max-iterations 2 --max-duration 9 --tail -o m.json --track-pattern {sample}.{track}.bw S.A.bw S.B.bw S.C.bw").stderr
+    lines = [line for line in said.splitlines() if "missing:" in line]
+    check(lines == ["semicrf: info: missing: 3 of 3 tracks lack values in a thousandth of the bins at most"], "%s" % lines)
+    bigwig_track(box, "S.B.bw", {"chr1": 10 * bins}, bigwig.fixed_step("chr1", 0, 10, [1.0, 2.0] * (bins // 4)))
+    said = box.ok("decode -p m.json -o o.bed --track-pattern {sample}.{track}.bw S.A.bw S.B.bw S.C.bw").stderr
+    lines = [line for line in said.splitlines() if "missing:" in line]
+    check(len(lines) == 2 and "missing: B: 1500 of 3000 bins" in lines[0] and "3 of 3 tracks lack values, 2 of them in" in lines[1], "%s" % lines)
 
 
 def learned(box, draw, options="", name="m.json"):

@@ -67,7 +67,20 @@ def test_boundaries_are_changes_of_state(box):
     box.write("a.npy", npy(rows))
     box.write("model.txt", model_text(first, transition, emission, marks))
     box.ok("import chromhmm model.txt -b 1 -o m.json")
-    segments = bed_rows(box.ok("decode -q -p m.json --precision double a.npy").stdout)
+    viterbi = bed_rows(box.ok("decode -q -p m.json --rule viterbi --precision double a.npy").stdout)
+    check(2 < len(viterbi) < 60 and all(a[3] != b[3] for a, b in zip(viterbi, viterbi[1:])), "%d segments" % len(viterbi))
+    # ChromHMM takes the label of largest posterior: the file says so, and decode follows it.
+    result = box.ok("decode -p m.json --precision double -o o.bed a.npy")
+    check("rule: posterior, as the parameters say; --rule viterbi" in result.stderr, result.stderr)
+    segments = bed_rows(box.text("o.bed"))
+    check(segments == bed_rows(box.ok("decode -q -p m.json --rule posterior --precision double a.npy").stdout), "another rule")
+    document = json.loads(box.text("m.json"))
+    check(document["rule"] == "posterior" and document["format_version"] == "1.2", "%r" % document["format_version"])
+    document["format_version"] = "1.1"
+    box.write("old.json", json.dumps(document))
+    box.fails("decode -p old.json a.npy", 3, "old.json:/rule", "format version 1.2")
+    box.write("odd.json", box.text("m.json").replace('"rule": "posterior"', '"rule": "best"'))
+    box.fails("decode -p odd.json a.npy", 3, "odd.json:/rule", "viterbi")
     check(2 < len(segments) < 60 and all(a[3] != b[3] for a, b in zip(segments, segments[1:])), "%d segments" % len(segments))
     box.ok("posterior -q -p m.json --precision double --digits 9 --stats s.json -o a.bg a.npy")
     # P(the state changes) from scaled forward and backward sums.
@@ -262,7 +275,7 @@ def test_chromosome_11_with_durations(box):
     different = sum(a != b for a, b in zip(truth, path))
     check(different < 50, "%d bins differ" % different)
     # Segments are stays: as many as ChromHMM's, with their boundaries; the best path has other ones.
-    for options, least in (("--rule posterior", 0.999), ("", 0.85)):
+    for options, least in (("", 0.999), ("--rule viterbi", 0.85)):
         box.ok("decode -q -t 2 -p m.json %s -o v.bed %s" % (options, tracks))
         box.ok("eval --truth %s --tolerance 200 --json e.json v.bed" % bed)
         found = json.loads(box.text("e.json"))["overall"]["boundaries"]["within"]["f1"]

@@ -18,7 +18,7 @@ except ImportError:
     pycrfsuite = None
 
 TRACKS = ["codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
-SMALL = ["--max-duration", "60", "--tail", "-b", "3", "--labels", "genes.bed"]
+SMALL = ["--max-duration", "60", "--tail", "--margin", "0", "-b", "3", "--labels", "genes.bed"]
 QUICK = SMALL + ["--max-iterations", "5"]
 
 
@@ -37,11 +37,11 @@ def toy(box, labels=None, length=400):
         runs = [(i, min(i + 70, length)) for i in range(0, length, 70)]
         labels = "".join("chrA\t%d\t%d\t%s\n" % (a, b, "on" if n % 2 else "off") for n, (a, b) in enumerate(runs))
     box.write("labels.bed", labels)
-    return ["train", "--labels", "labels.bed", "-b", "10", "--max-duration", "20", "-o", "out.json", "signal.bw"]
+    return ["train", "--labels", "labels.bed", "-b", "10", "--max-duration", "20", "--margin", "0", "-o", "out.json", "signal.bw"]
 
 
 def test_help_names_every_option(box):
-    text = box.ok("train --help").stdout
+    text = box.ok("train --help-all").stdout
     for option in ("--labels", "--init", "--max-duration", "--tail", "--val-region", "--boundary-window", "--bin-size",
                    "--centering", "--duration", "--freeze", "--l2", "--smoothness", "--optimizer", "--max-iterations",
                    "--checkpoint", "--resume", "--seed", "--output", "--region", "--regions-file", "--exclude",
@@ -91,13 +91,50 @@ def test_what_is_chosen_where_nothing_is_said(box):
     box.ok(["eval", "--truth", "genes.bed", "-p", "out.json", "--precision", "double", "--json", "eval.json", "genes.bed"] + TRACKS)
     truth = load(box, "eval.json")["model"]["truth"]["log_likelihood_per_position"]
     check(math.isclose(truth, -chosen["training"]["nll_per_position"], rel_tol=1e-7), "%r" % truth)
-    for options in (["--max-duration", "60", "--tail"], ["--duration", "geometric"], ["--boundary-window", "none", "--margin", "0"]):
+    train(box, "out.json", "--max-duration", "60", "--tail", base=few)
+    given = load(box, "out.json")
+    check(given["max_duration"] == 60 and given["boundary"]["window"] == [-2, 2], "K alone is given")
+    check(given["training"]["options"]["margin"] == chosen["training"]["options"]["margin"], "K alone is given")
+    for options in (["--max-duration", "1"], ["--duration", "geometric"], ["--boundary-window", "none", "--margin", "0"]):
         train(box, "out.json", *options, base=few)
         plain = load(box, "out.json")
         check("boundary" not in plain and "margin" not in plain["training"]["options"], "%s" % options)
         check("scale" not in plain["training"], "%s" % options)
     for margin in ("-1", "nan", "much", "1x"):
         box.fails(["train", "--margin=" + margin] + few + ["-o", "out.json"] + TRACKS, 2, "--margin")
+
+
+def sparse_peaks(box):
+    """A track of 40,000 bases with peaks of 60 to 130 bases, far apart, and the list of the peaks."""
+    rng, values, lines, at = random.Random(5), [0.3] * 4000, [], 150
+    while at + 13 < 4000:
+        bins = rng.randint(6, 13)
+        values[at:at + bins] = [1.4] * bins
+        lines.append("chrA\t%d\t%d\tpeak\n" % (10 * at, 10 * (at + bins)))
+        at += bins + rng.randint(40, 300)
+    signal = [round(abs(value + rng.gauss(0, 0.45)), 3) for value in values]
+    make_inputs.bigwig_track(box, "signal.bw", {"chrA": 40000}, make_inputs.bigwig.fixed_step("chrA", 0, 10, signal))
+    box.write("peaks.bed", "".join(lines))
+    return lines
+
+
+def test_peaks_from_one_list(box):
+    """K and the margin are those of the peaks, not of the gaps between them; so are they where K is given."""
+    lines = sparse_peaks(box)
+    train_them = ["train", "-b", "10", "--background", "none", "--labels", "peaks.bed", "-o", "p.json", "signal.bw"]
+    box.ok(train_them)
+    model = load(box, "p.json")
+    bins = [(int(line.split()[2]) - int(line.split()[1])) // 10 for line in lines]
+    check(model["max_duration"] == max(bins) and model["boundary"]["window"] == [-2, 2], "K %d" % model["max_duration"])
+    check(abs(float(model["training"]["options"]["margin"]) - 16 * len(bins) / sum(bins)) < 1e-12, "%s" % model["training"])
+    box.ok("decode -p p.json -o p.bed signal.bw")
+    box.ok("eval --background none --truth peaks.bed --json e.json p.bed")
+    score = [row["segments"]["overlap"]["f1"] for row in load(box, "e.json")["labels"] if row["name"] == "peak"][0]
+    check(score > 0.75, "F1 %r" % score)
+    box.ok(train_them + ["--max-duration", "15"])  # the gaps are longer, and need no --tail
+    model = load(box, "p.json")
+    check(model["duration"]["tail"][0] is None and 0 < model["duration"]["tail"][1] < 1, "%r" % model["duration"]["tail"])
+    check("boundary" in model and "margin" in model["training"]["options"], "K given drops heads or margin")
 
 
 def test_validation_regions_are_left_out_of_the_training(box):
@@ -136,7 +173,7 @@ def test_frozen_parts_stay_as_they_are(box):
         after = load(box, "next.json")
         check(after.get(key) == before.get(key), "%s moved" % part)
         check(after["transition"] != before["transition"] or part == "transition", "nothing else moved")
-    train(box, "next.json", "--freeze", ",".join(list(parts) + ["tail"]), base=tuple(base))
+    train(box, "next.json", "--freeze", ",".join(list(parts) + ["tail", "boundary"]), base=tuple(base))
     after = load(box, "next.json")
     check(after["training"]["stopped_because"] == "there is no free parameter", "%s" % after["training"])
     check({k: v for k, v in after.items() if k != "training"} == {k: v for k, v in before.items() if k != "training"},

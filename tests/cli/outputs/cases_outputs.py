@@ -1,6 +1,7 @@
 """Outputs that cannot be written, signals and closed pipes: the old file or none, never half of one."""
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -10,12 +11,36 @@ import subprocess
 import time
 
 from bbi_files import bigwig_intervals, joined
-from harness import Skip, check
+from harness import Skip, bed_rows, check
 from make_inputs import npy, npy_header, parameters, track_parameters
 
 DECODE = "decode -p scores.params.json "
 POSTERIOR = "posterior -p scores.params.json "
 OLD = "the old output\n"
+
+
+def test_segments_of_some_labels(box):
+    """--only, and narrowPeak: the segments of these labels as they are among the others."""
+    box.ok("decode -q -p scores.params.json -o all.bed scores.npy")
+    rows = bed_rows(box.text("all.bed"))
+    label = rows[1][3]
+    wanted = [row for row in rows if row[3] == label]
+    for more in ("", "-t 3 ", "--score none "):
+        box.ok("decode -q -p scores.params.json %s--only %s -o some.bed scores.npy" % (more, label))
+        check([row[:4] for row in bed_rows(box.text("some.bed"))] == [row[:4] for row in wanted], more)
+        check("#option only=%s\n" % label in box.text("some.bed"), "not in the header")
+    box.ok("decode -q -p scores.params.json --only %s -o some.narrowPeak scores.npy" % label)
+    peaks = bed_rows(box.text("some.narrowPeak"))
+    check(len(peaks) == len(wanted) > 3, "%d peaks" % len(peaks))
+    for n, (peak, row) in enumerate(zip(peaks, wanted)):
+        check(peak[:3] == row[:3] and peak[3] == "%s_%d" % (label, n + 1) and peak[4:6] == [row[4], "."], "%s" % peak)
+        p = float(peak[6])
+        check(abs(1000 * p - int(row[4])) < 0.51 and peak[7] == peak[9] == "-1", "%s" % peak)
+        check(abs(float(peak[8]) + math.log10(max(1 - p, 1e-6))) < 0.01 + 0.01 * float(peak[8]), "%s" % peak)
+    box.fails("decode -p scores.params.json -o some.narrowPeak scores.npy", 2, "which labels are peaks", "--only")
+    box.fails("decode -p scores.params.json --only x -o o.bed scores.npy", 2, "no label 'x'")
+    box.fails("decode -p scores.params.json --score none --only %s -o some.narrowPeak scores.npy" % label, 2, "--score none")
+    box.fails("simulate -p scores.params.json --seed 1 -o some.narrowPeak scores.npy", 2, "some.narrowPeak")
 
 
 def test_an_output_is_replaced(box):

@@ -30,10 +30,10 @@ def test_help_names_every_command(box):
 
 
 def test_help_of_each_run_names_every_option(box):
-    for command, own in (("decode", ["--posterior", "--table", "--boundaries", "--intervals", "--review", "--review-top", "--score", "--merge-adjacent", "--extra-columns", "--rule", "--gamma", "--no-entropy"]),
+    for command, own in (("decode", ["--posterior", "--table", "--boundaries", "--intervals", "--review", "--review-top", "--score", "--merge-adjacent", "--extra-columns", "--rule", "--gamma", "--no-entropy", "--threshold", "--bias", "--no-header-comments"]),
                          ("posterior", ["--labels-out", "--starts-out", "--ends-out", "--counts-out", "--no-entropy", "--min-posterior", "--digits"]),
                          ("simulate", ["--length", "--name", "--seed", "--draws", "--emissions"])):
-        text = box.ok([command, "--help"]).stdout
+        text = box.ok([command, "--help-all"]).stdout
         for option in SHARED_OPTIONS + own + ["-@", "--start-scores", "--end-scores", "--infeasible", "--all-chromosomes"]:
             check(option in text, "no %s in %s --help" % (option, command))
         check("BED" in text if command != "posterior" else "bedGraph" in text, "the output is not described")
@@ -98,20 +98,36 @@ def test_unknown_command(box):
 
 def test_unknown_option(box):
     box.fails("decode -p scores.params.json --fast scores.npy", 2, "--fast")
-    box.fails("decode --parms scores.params.json scores.npy", 2, "--parms", "did you mean --params?", "decode --help")
+    box.fails("decode --parms scores.params.json scores.npy", 2, "--parms", "did you mean --params?", "decode --help-all")
     box.fails("train --frezee=tail --labels x.bed scores.npy", 2, "did you mean --freeze?")
     box.fails("-p scores.params.json decode scores.npy", 2, "-p must come after the command decode")
     box.fails("--versoin", 2, "did you mean --version?")
-    box.fails("import chromhmm --oputput out.json model_2.txt", 2, "did you mean --output?", "semicrf import chromhmm --help")
-    box.fails("decode -Z scores.npy", 2, "unknown option -Z; semicrf decode --help lists all")
+    box.fails("import chromhmm --oputput out.json model_2.txt", 2, "did you mean --output?", "semicrf import chromhmm --help-all")
+    box.fails("decode -Z scores.npy", 2, "unknown option -Z; semicrf decode --help-all lists all")
+
+
+def test_help_has_two_sizes(box):
+    """--help of a command with many options: ten of them on one screen; --help-all: all that the parser takes."""
+    for command in ("decode", "posterior", "query", "eval", "report", "train", "learn", "simulate"):
+        short, full = (box.ok([command, size]).stdout for size in ("--help", "--help-all"))
+        options = re.findall(r"^  (-\S+)", short, re.M)
+        check(len(options) == 11 and options[-1] == "--help-all", "%s: %r" % (command, options))
+        check(len(short.splitlines()) <= 48, "%s --help has %d lines" % (command, len(short.splitlines())))
+        more = int(re.search(r"the other (\d+) options", short).group(1))
+        check(len(re.findall(r"^  -", full.split("\nOutput")[0], re.M)) == 10 + more, "%s: %d more" % (command, more))
+        check("Exit codes: 0 success" in full and "\nOutput" in full, full[-500:])
+        check(box.ok(["help", command]).stdout == short, "semicrf help " + command)
+    check(box.ok("help").stdout == box.ok("--help").stdout, "semicrf help")
+    check(box.ok("help import chromhmm").stdout == box.ok("import chromhmm --help").stdout, "two words")
+    box.fails("help decod", 2, "there is no command 'decod'", "did you mean decode?")
 
 
 def test_help_is_laid_out_in_columns(box):
     for command in ("decode", "train", "info", "bench"):
-        text = box.ok([command, "--help"]).stdout
+        text = box.ok([command, "--help-all"]).stdout
         long = [line for line in text.split("\nOutput")[0].splitlines() if len(line) > 100 and line.startswith(("  -", " " * 30))]
         check(not long, "%s --help has lines of more than 100 characters:\n%s" % (command, "\n".join(long)))
-    text = " ".join(box.ok("decode --help").stdout.split())
+    text = " ".join(box.ok("decode --help-all").stdout.split())
     check("--params FILE parameter file (JSON, format 1) [required]" in text, "required options")
     check("--threads INT number of threads [1 to 1024; default: 1]" in text, "limits and defaults")
     check("[FILE...]" in box.ok("info --help").stdout, "files of info")

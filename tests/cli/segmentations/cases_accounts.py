@@ -38,7 +38,7 @@ def write_posteriors(box, prefix, files):
 
 def outputs_of(box, command):
     """Options of outputs, as the part "Outputs" of the help lists them."""
-    text = box.ok(command.split() + ["--help"]).stdout
+    text = box.ok(command.split() + ["--help-all"]).stdout
     return set(re.findall(r"^  (--?[a-z-]+) ", text[text.index("\nOutput"):], re.MULTILINE))
 
 

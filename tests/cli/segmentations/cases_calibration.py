@@ -330,4 +330,4 @@ def test_usage(box):
     box.fails("eval --truth t.bed --labels-posterior L --reliability-out L.a.bedgraph", 2, "L.a.bedgraph")
     box.fails("eval --truth t.bed --posterior p.bedgraph --reliability-out none/r.svg", 5, "none")
     for text in ("--posterior", "--labels-posterior", "--intervals", "--reliability-out", "--reliability-bins"):
-        check(text in box.ok("eval --help").stdout, "--help lacks %s" % text)
+        check(text in box.ok("eval --help-all").stdout, "--help lacks %s" % text)

@@ -314,7 +314,7 @@ def test_usage(box):
     box.fails("eval --truth t.bed absent.bed", 4, "absent.bed")
     box.fails("eval --truth - -", 2, "standard input")
     for text in ("--truth", "--json", "--tolerance", "Exit codes"):
-        check(text in box.ok("eval --help").stdout, "--help lacks %s" % text)
+        check(text in box.ok("eval --help-all").stdout, "--help lacks %s" % text)
 
 
 def test_a_part_of_a_chromosome(box):

@@ -331,4 +331,4 @@ def test_bad_input(box):
     box.fails("eval -p a.json --against b.json s.npy --json b.json", 2, "b.json")
     two_labels(box, "c.json", transition=[["-inf", "-inf"], ["-inf", "-inf"]])
     box.fails("eval -p c.json --against a.json s.npy", 3, "no segmentation of 30 bins", "c.json")
-    check("--against" in box.ok("eval --help").stdout, "--help")
+    check("--against" in box.ok("eval --help-all").stdout, "--help")

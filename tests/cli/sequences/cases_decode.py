@@ -176,6 +176,65 @@ def test_a_region_uses_the_mean_of_the_whole_sequence(box):
         check(abs(score - best) < 1e-6, "score %.9f, best %.9f" % (score, best))
 
 
+def test_bias_is_the_prior_odds_of_a_segment(box):
+    """--bias LABEL=X is X more for every duration of that label: the same results as a file that says so."""
+    model = json.loads(box.text("scores.params.json"))
+    labels = [label if isinstance(label, str) else label["name"] for label in model["labels"]]
+    plain = box.ok("decode -q -p scores.params.json scores.npy").stdout
+    result = box.ok("posterior -q -p scores.params.json --bias %s=1.5 scores.npy" % labels[0])
+    check("#option bias=%s=1.5\n" % labels[0] in result.stdout, "not in the header")
+    bases = lambda text: sum(int(row[2]) - int(row[1]) for row in bed_rows(text) if row[3] == labels[0])
+    more, less = (box.ok("decode -q -p scores.params.json --bias %s=%d scores.npy" % (labels[0], x)).stdout for x in (9, -9))
+    check(bases(less) < bases(plain) < bases(more), "%d, %d, %d bases" % (bases(less), bases(plain), bases(more)))
+    parameters(box, "table.json", duration={"kind": "table", "bias": [[0, 0, 0]] * 40}, max_duration=40)
+    parameters(box, "biased.json", duration={"kind": "table", "bias": [[0.75, 0, -2]] * 40}, max_duration=40)
+    names = [label if isinstance(label, str) else label["name"] for label in json.loads(box.text("table.json"))["labels"]]
+    found = box.ok("posterior -q --precision double -p table.json --bias %s=0.75 --bias %s=-2 scores.npy" % (names[0], names[2])).stdout
+    expected = box.ok("posterior -q --precision double -p biased.json scores.npy").stdout
+    rows = lambda text: [line for line in text.splitlines() if not line.startswith("#")]
+    check(rows(found) == rows(expected), "other posteriors than those of the file")
+    for option in ("--bias nothing=1", "--bias %s" % names[0], "--bias %s=x" % names[0], "--bias %s=nan" % names[0],
+                   "--bias %s=1 --bias %s=2" % (names[0], names[0])):
+        box.fails("decode -p table.json %s scores.npy" % option, 2, "--bias")
+
+
+def test_threshold_calls_where_the_posterior_exceeds_it(box):
+    parameters(box, "m.json", transition=[[0, 0, 0]] * 3, duration={"kind": "table", "bias": [[0, 0, 0]] * 40}, max_duration=40)
+    names = [label if isinstance(label, str) else label["name"] for label in json.loads(box.text("m.json"))["labels"]]
+    box.ok("posterior -q -p m.json --digits 9 -o p.bg --labels-out l scores.npy")
+    posterior = [{}, {}, {}]
+    for c, name in enumerate(names):
+        for row in bed_rows(box.text("l.%s.bedgraph" % name)):
+            posterior[c].update((t, float(row[3])) for t in range(int(row[1]) // 10, int(row[2]) // 10))
+    for threshold in (0.02, 0.3, 0.9):
+        text = box.ok("decode -q -p m.json --threshold %s=%g scores.npy" % (names[1], threshold)).stdout
+        check("#option rule=posterior\n" in text and "#option threshold=%s=%g\n" % (names[1], threshold) in text, text[:900])
+        for row in bed_rows(text):
+            for t in range(int(row[1]) // 10, int(row[2]) // 10):
+                if abs(posterior[1].get(t, 0) - threshold) < 1e-6:
+                    continue
+                check((row[3] == names[1]) == (posterior[1].get(t, 0) >= threshold), "%r at %d: %r" % (row, t, posterior[1].get(t)))
+    box.fails("decode -p m.json --threshold %s=0.3 --rule viterbi scores.npy" % names[1], 2, "--rule viterbi")
+    box.fails("decode -p m.json --threshold %s=1.3 scores.npy" % names[1], 2, "is not a probability")
+    box.fails("decode -p m.json --threshold x=0.3 scores.npy", 2, "no label 'x'")
+
+
+def test_tables_without_comments(box):
+    """--no-header-comments: the first line has the names of the columns, as pandas and R read them without an option."""
+    run = "decode -q -p scores.params.json -o o.bed --table t.tsv --boundaries b.tsv --review r.bed scores.npy"
+    box.ok(run)
+    with_comments = {name: box.text(name) for name in ("o.bed", "t.tsv", "b.tsv", "r.bed")}
+    box.ok(run + " --no-header-comments")
+    for name, text in with_comments.items():
+        lines = text.splitlines()
+        names = [line[1:] for line in lines if line.startswith("#chrom")]
+        check(box.text(name).splitlines() == names + [line for line in lines if not line.startswith("#")], name)
+    box.write("c.bed", "scores\t0\t100\tboundary\n")
+    table = box.ok("query -q -p scores.params.json --claims c.bed --no-header-comments scores.npy").stdout
+    check(table.startswith("chrom\tstart\tend\tclaim\tprobability\tlog_odds\nscores\t"), table)
+    box.ok("eval --truth o.bed --intervals b.tsv -b 10 --json e.json")
+
+
 def test_merge_adjacent(box):
     parameters(box, "self.json", transition=[[0, 0, -1], [0, 0, 0], [-1, 0, 0]], max_duration=12)
     plain = segments(box.ok("decode -p self.json scores.npy").stdout)

@@ -40,12 +40,16 @@ def expected_lines(boundaries):
     for at, before, after, p, interval, searched in boundaries:
         if interval is None or interval[0] < interval[1]:
             first, last = interval or searched
-            lines.append((interval is not None, first - last, at, (first, last + 1, before + ">" + after, 1000 * p, at)))
-    return [line for _, _, _, line in sorted(lines)]
+            lines.append((p, at, (first, last + 1, before + ">" + after, 1000 * p, at)))
+    return [line for _, _, line in sorted(lines)]
 
 
 def check_lines(rows, expected, what):
     check(len(rows) == len(expected), "%s: %d lines, expected %d: %r" % (what, len(rows), len(expected), expected))
+    for one, other in zip(expected, expected[1:]):
+        check(one[3] <= other[3], "%s: the least certain is not first" % what)
+    key = lambda at: at[4]
+    rows, expected = sorted(rows, key=lambda row: int(row[6])), sorted(expected, key=key)  # of equals rounding decides
     for row, (first, end, name, score, at) in zip(rows, expected):
         shown = ["x", str(BIN * first), str(BIN * end), name, row[4], ".", str(BIN * at), str(BIN * (at + 1)), row[8]]
         check(row == shown and abs(int(row[4]) - score) < 0.52, "%s: %r, expected %r" % (what, row, shown))
@@ -75,7 +79,9 @@ def test_intervals_and_review_equal_the_enumeration(box):
             check([row[5:] for row in rows] == [[str(BIN * t) for t in b[4] or ()] or [".", "."] for b in boundaries],
                   "%s: intervals %r, expected %r" % (what, rows, boundaries))
             lines = expected_lines(boundaries)
-            check_lines(bed_rows(box.text("r.bed")), lines, what)
+            rows = bed_rows(box.text("r.bed"))
+            check([int(row[4]) for row in rows] == sorted(int(row[4]) for row in rows), "%s: order of %r" % (what, rows))
+            check_lines(rows, lines, what)
             none = sum(b[4] is None for b in boundaries)
             check(counts(box.text("r.bed")) == [len(boundaries), len(lines), none], what + ": counts")
             kinds["none"] += none
@@ -86,7 +92,7 @@ def test_intervals_and_review_equal_the_enumeration(box):
 
 
 def test_order_over_sequences_and_pieces(box):
-    """Widest first in bases over all of the run, and what is as wide in the order of the run."""
+    """Least probable first over all of the run."""
     content = box.path("scores.npy").read_bytes()
     npz(box.path("all.npz"), [("two.npy", content), ("one.npy", content)])
     box.write("sizes.txt", "two\t2995\none\t3000\n")
@@ -103,11 +109,14 @@ def test_order_over_sequences_and_pieces(box):
         if lower == "." or lower != upper:
             row = [name, str(first), str(end), before + ">" + after, str(round(1000 * float(p))), ".", at,
                    str(min(int(at) + 10, limit)), right[8]]
-            lines.append((lower != ".", first - end, n, row))
+            lines.append((float(p), n, row))
     rows = bed_rows(box.text("r.bed"))
-    check(rows == [line[3] for line in sorted(lines)], "%r" % rows)
+    check(sorted(rows) == sorted(line[2] for line in lines), "%r" % rows)
+    printed = {tuple(line[2]): line[0] for line in lines}  # six digits
+    found = [printed[tuple(row)] for row in rows]
+    check(all(a <= b * 1.00001 for a, b in zip(found, found[1:])), "not the least certain first: %r" % found)
     check({row[0] for row in rows} == {"one", "two"} and len(rows) > 10, "too few lines")
-    check(len({line[1] for line in lines}) < len(lines), "no two are as wide")
+    check(len({line[0] for line in lines}) < len(lines), "no two are as probable")
 
 
 def test_the_worst_ones(box):
@@ -115,20 +124,20 @@ def test_the_worst_ones(box):
     box.ok(run)
     text = box.text("r.bed")
     rows = bed_rows(text)
-    check("#option intervals=0.95\n" in text and "review-top" not in text, text[:500])
+    check("#option intervals=0.95\n" in text and "#option review-top=200\n" in text, text[:500])
     for top in (1, 3, len(rows), len(rows) + 5):
         result = box.ok(run + " --review-top %d" % top)
         check(bed_rows(box.text("r.bed")) == rows[:top], "the first %d" % top)
         check("#option review-top=%d\n" % top in box.text("r.bed"), "not in the header")
         check(counts(box.text("r.bed")) == counts(text), "counts of --review-top %d" % top)
-        check(("the first %d are listed" % top in result.stderr) == (top < len(rows)), result.stderr)
+        check(("the %d least certain are listed" % top in result.stderr) == (top < len(rows)), result.stderr)
 
 
 def test_bytes_do_not_depend_on_threads_or_windows(box):
     name = long_input(box)
     for precision in ("float", "double"):
         for more in ("", "-r long:1-3000 -r long:5001-9000 -r long:20001-500000 "):
-            run = "decode -q -p scores.params.json --precision %s --review r.bed --boundaries b.tsv -o o.bed %s%s" \
+            run = "decode -q -p scores.params.json --precision %s --review-top 100000 --review r.bed --boundaries b.tsv -o o.bed %s%s" \
                   % (precision, more, name)
             expected = outputs_of(box, run, ["r.bed", "b.tsv"])
             if not more:

@@ -1,0 +1,57 @@
+// Segments of some labels as ENCODE narrowPeak, for the programs that read lists of peaks.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/text/text.h"
+#include "io/segments/segment_columns.h"
+#include "outputs/segment_sink.h"
+
+namespace semicrf {
+namespace {
+
+class NarrowPeakSink : public SegmentSink {
+ public:
+  NarrowPeakSink(OutputFile& file, const SegmentOutput& output)
+      : SegmentSink(output), file_(file), joiner_(output.bed.merge_adjacent) {
+    for (const Label& label : output.labels) names_.push_back(label.name);
+  }
+
+ private:
+  void begin_segments(const BinLocation& location) override { location_ = location; }
+  void add(const Segment& segment, const SegmentSupport* support) override {
+    joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
+                [this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+  }
+  void end_segments() override {
+    joiner_.finish([this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+  }
+
+  // chrom start end name score . signalValue pValue qValue peak. Posteriors are printed to six digits, so
+  // that 1 - P has no smaller value than this.
+  void print(const Segment& segment, const SegmentSupport& known) {
+    constexpr double kLeast = 1e-6;
+    const double p = known.mean_label_posterior;
+    const std::string& name = names_[static_cast<std::size_t>(segment.label)];
+    file_.write(location_.chromosome + "\t" + std::to_string(location_.begin_base(segment.begin)) + "\t" +
+                std::to_string(location_.end_base(segment.end)) + "\t" + name + "_" +
+                std::to_string(++peaks_) + "\t" + std::to_string(bed_score(p)) + "\t.\t" +
+                formatted("%.6g", p) + "\t-1\t" + formatted("%.6g", -std::log10(std::max(1 - p, kLeast))) +
+                "\t-1\n");
+  }
+
+  OutputFile& file_;
+  std::vector<std::string> names_;
+  BinLocation location_;
+  SegmentJoiner joiner_;
+  std::int64_t peaks_ = 0;  // written so far
+};
+
+}  // namespace
+
+std::unique_ptr<OutputSink> make_narrow_peak_sink(OutputFile& file, const SegmentOutput& output) {
+  return std::make_unique<NarrowPeakSink>(file, output);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,57 @@
+"""Every command of the README, of getting-started and of the tutorial runs in a copy of data/, as these pages say."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import harness
+from harness import check
+
+ROOT = harness.HERE.parents[1]
+
+
+def commands_of(page):
+    """The indented lines that begin with `semicrf`, of which a backslash continues one; comments are the shell's."""
+    text = re.sub(r"\\\n +", "", (ROOT / page).read_text())
+    return re.findall(r"^    (semicrf .*)$", text, re.M)
+
+
+def run_page(box, page, least):
+    commands = commands_of(page)
+    printed = re.compile(r"^semicrf: ")  # what the program says
+    commands = [command for command in commands if not printed.match(command)]
+    check(len(commands) >= least, "%s has %d commands only" % (page, len(commands)))
+    work, programs = box.path("work"), box.path("programs")
+    shutil.copytree(harness.DATA, work)
+    programs.mkdir()
+    (programs / "semicrf").symlink_to(pathlib.Path(box.program).resolve())
+    environment = dict(os.environ, PATH="%s:%s" % (programs, os.environ["PATH"]))
+    for command in commands:
+        done = subprocess.run(["bash", "-c", command], cwd=work, capture_output=True, text=True, env=environment,
+                              stdin=subprocess.DEVNULL, timeout=harness.TIME_LIMIT, check=False)
+        check(done.returncode == 0, "%s: %s\n  exit %d: %s" % (page, command, done.returncode, done.stderr[-800:]))
+    return work
+
+
+def test_the_readme(box):
+    work = run_page(box, "README.md", 4)
+    check("<svg" in (work / "report.html").read_text(), "no report")
+
+
+def test_getting_started(box):
+    work = run_page(box, "docs/users/getting-started.md", 2)
+    shown = re.findall(r"^    (III  \d+  \d+  \S.*)$", (ROOT / "docs/users/getting-started.md").read_text(), re.M)
+    lines = {" ".join(line.split()) for name in ("segments.bed", "boundaries.bedgraph") for line in (work / name).read_text().splitlines()}
+    wrong = [line for line in shown if " ".join(line.split()) not in lines]
+    check(len(shown) > 8 and not wrong, "the page shows what was not found: %s" % wrong)
+
+
+def test_the_tutorial(box):
+    """And the numbers that it shows are those that come out, to the last digits that engines may differ in."""
+    work = run_page(box, "docs/users/tutorial.md", 12)
+    peaks = [line.split("\t") for line in (work / "called.narrowPeak").read_text().splitlines() if not line.startswith("#")]
+    check(40 < len(peaks) < 65 and all(len(row) == 10 and row[3].startswith("peak_") for row in peaks), "%d peaks" % len(peaks))
+    size = sum(path.stat().st_size for path in (harness.DATA / "chromatin").iterdir())
+    check(size < 400000, "the example has %d bytes" % size)
