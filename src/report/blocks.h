@@ -46,6 +46,7 @@ struct Section {
   std::string id;
   std::string heading;
   std::vector<Block> blocks;
+  bool is_folded = false;  // shown when its heading is opened
 
   void add(Block block) { blocks.push_back(std::move(block)); }
 };

@@ -44,7 +44,9 @@ constexpr const char* kPageStyles =
     "1rem;font-size:.82rem;"
     "line-height:1.5;border-radius:4px}"
     ".notice{border-left:3px solid var(--notice);padding:.25rem 0 .25rem .9rem}"
-    "details{margin:.5rem 0;font-size:.9rem}summary{color:var(--muted);cursor:pointer}"
+    "details{margin:.5rem "
+    "0;font-size:.9rem}summary>h2{display:inline-block;color:var(--ink);margin-top:1rem}summary{color:var(--"
+    "muted);cursor:pointer}"
     "@media print{body{padding:0;max-width:none;font-size:11pt}nav,summary{display:none}"
     "h2,h3,figcaption,caption{break-after:avoid}figure,tr,.panels>svg{break-inside:avoid}.wide{background:"
     "none;overflow:visible}"
@@ -137,10 +139,11 @@ std::string page_text(const PageHead& head, const std::vector<Section>& sections
     html += "<li><a href=\"#" + section.id + "\">" + markup_escaped(section.heading) + "</a></li>\n";
   html += "</ul></nav>\n</header>\n<main>\n";
   for (const Section& section : sections) {
-    html += "<section aria-labelledby=\"" + section.id + "\">\n<h2 id=\"" + section.id + "\">" +
-            markup_escaped(section.heading) + "</h2>\n";
+    const std::string heading = "<h2 id=\"" + section.id + "\">" + markup_escaped(section.heading) + "</h2>";
+    html += "<section aria-labelledby=\"" + section.id + "\">\n";
+    html += section.is_folded ? "<details>\n<summary>" + heading + "</summary>\n" : heading + "\n";
     for (const Block& block : section.blocks) html += std::visit(Html(), block);
-    html += "</section>\n";
+    html += section.is_folded ? "</details>\n</section>\n" : "</section>\n";
   }
   return html + "</main>\n</body>\n</html>\n";
 }

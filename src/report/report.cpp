@@ -92,13 +92,15 @@ class Report {
   }
 
   std::vector<Section> sections() const {
+    Section model = model_section(basis_);
+    model.is_folded = true;
     return {labels_section(basis_),
-            model_section(basis_),
             signal_section(basis_, signal_),
-            certainty_section(basis_, certainty_, evaluation_),
             loci_section(basis_, loci_, loci_inputs_),
-            evaluation_section(evaluation_),
             enrichment_section(basis_, annotations_),
+            certainty_section(basis_, certainty_, evaluation_),
+            evaluation_section(evaluation_),
+            std::move(model),
             provenance_section(facts_)};
   }
 
@@ -113,7 +115,8 @@ class Report {
     head.facts = {{"Segments", count_text(segments)},
                   {"Labels", std::to_string(basis_.num_labels())},
                   {"Segmented", bases_text(static_cast<double>(bases))},
-                  {"Chromosomes", std::to_string(basis_.segmentation.chromosomes.size())},
+                  {units().one == "base" ? "Chromosomes" : "Sequences",
+                   std::to_string(basis_.segmentation.chromosomes.size())},
                   {"Bin", bases_text(static_cast<double>(basis_.bin_size()))},
                   {"Mean length", bases_text(static_cast<double>(bases) / static_cast<double>(segments))}};
     ProbabilityClasses starts;
@@ -123,8 +126,8 @@ class Report {
     }
     if (starts.total > 0) head.facts.emplace_back("Mean P of a boundary", short_number(*starts.mean()));
     if (evaluation_ && evaluation_->evaluation)
-      if (const auto recall = evaluation_->evaluation->over_labels().bases.recall())
-        head.facts.emplace_back("Agrees with the truth", share_text(*recall));
+      if (const auto right = evaluation_->evaluation->over_labels().bases.precision())
+        head.facts.emplace_back("Agrees with the truth, where both have a label", share_text(*right));
     head.notices = facts_.doubts;
     head.notices.insert(head.notices.end(), doubts_.begin(), doubts_.end());
     for (const DecodedLabelStats& label : basis_.labels)
@@ -141,6 +144,7 @@ class Report {
     EvalOptions eval;
     eval.truth = options_.truth;
     eval.predicted = options_.segments;
+    eval.truth_times = options_.truth_times;
     eval.input.parameters = options_.input.parameters;
     eval.input.bin_size = options_.input.bin_size;
     eval.calibration.posterior = options_.posterior;
@@ -150,7 +154,9 @@ class Report {
     evaluation_ = evaluate(eval, nullptr);
     LabelNumbers numbers;
     for (const Label& label : basis_.model().labels) numbers.number(label.name);
-    const Segmentation truth = read_segmentation(options_.truth, {}, numbers);
+    LabelTimes times = options_.truth_times;
+    times.bin_size = basis_.bin_size();
+    const Segmentation truth = read_segmentation(options_.truth, {}, numbers, times);
     loci_inputs_.truth_labels = numbers.names();
     for (const Part& part : basis_.parts)
       loci_inputs_.truth.push_back(

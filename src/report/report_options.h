@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/segments/segment_reader.h"
 #include "runs/run_options.h"
 
 namespace semicrf {
@@ -15,7 +16,8 @@ struct ReportOptions {
   std::string segments;                  // BED
   std::string posterior;                 // boundary posterior, or empty
   std::string labels_posterior;          // prefix of the label posteriors, or empty
-  std::string truth;                     // BED, or empty
+  std::string truth;                     // BED, or with times; empty: none
+  LabelTimes truth_times;                // for a truth in seconds; its bin size is that of the parameters
   std::vector<std::string> annotations;  // [name=]PATH of BED files
   std::vector<std::string>
       regions;               // to show, chr:beg-end; with those of `regions_file` in place of chosen ones

@@ -31,8 +31,10 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
   command.add_option(
       "--labels-posterior", options.labels_posterior,
       "label posteriors: the NAME that posterior --labels-out was given, of bedGraph or bigWig files");
-  command.add_option("--truth", options.truth,
-                     "true segments: BED file with labels in column 4, to evaluate against");
+  command.add_option(
+      "--truth", options.truth,
+      "true segments: BED file with labels in column 4, to evaluate against; with --rate also a "
+      "TextGrid, a folder of them, or a table, as train reads them");
   command
       .add_option("--tolerance", options.tolerance,
                   "with --truth: bases by which a boundary may be off, as for eval")
@@ -56,6 +58,7 @@ void report(ReportArguments& arguments) {
   ReportOptions& options = arguments.options;
   start_logging(arguments.log);
   apply_units(arguments.unit);
+  options.truth_times = label_times(arguments.unit, options.truth);
   options.version = SEMICRF_VERSION;
   run_report(options);
 }
@@ -84,6 +87,7 @@ void add_report_command(CLI::App& program) {
              CLI::Range(1, 1024));
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");
   add_unit_options(*command, arguments->unit);
+  add_tier_option(*command, arguments->unit);
   command->callback([arguments] { report(*arguments); });
 }
 

@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as tree
 
 from harness import Skip, check
-from make_inputs import shared_data
+from make_inputs import npy, npz, parameters, shared_data
 
 SVG = "{http://www.w3.org/2000/svg}"
 TRACKS = ["codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
@@ -101,6 +101,9 @@ def test_page_of_the_demo(box):
     check(all(target.startswith("#") and target[1:] in page.ids for target in page.targets), "%s" % page.targets)
     for heading in ("Labels", "Model", "Signal", "How sure", "Loci", "Evaluation", "Enrichment", "Provenance"):
         check(heading in page.headings, "no heading %s" % heading)
+    order = [text.index('<h2 id="%s"' % id) for id in ("labels", "signal", "loci", "enrichment", "certainty", "evaluation", "model", "provenance")]
+    check(order == sorted(order), "sections in another order")
+    check(text.count("<summary><h2") == 1 and '<summary><h2 id="model"' in text, "the model is not folded, or something else is")
     for tag, name, value in page.attributes:
         check(name not in ("src", "srcset", "onload", "onclick", "xlink:href"), "%s has %s" % (tag, name))
         check(name != "href" or value.startswith(("#", "data:,")), "%s leads to %s" % (tag, value))
@@ -350,3 +353,22 @@ def test_chromosome_11(box):
     text = box.text("r.html")
     Page(text)
     check(len(text) < 1.5e6, "%d bytes" % len(text))
+
+
+def test_partial_prediction_and_textgrids(box):
+    """Five of forty recordings decoded: the headline is about these, and the truth may be TextGrids."""
+    rows = [[1.0, 0.0]] * 30 + [[0.0, 1.0]] * 30
+    names = ["u%02d" % n for n in range(40)]
+    npz(box.path("x.npz"), [(name + ".npy", npy(rows)) for name in names])
+    grid = ('File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 0.6 <exists> 1 "IntervalTier" "p" 0 0.6 2 '
+            '0 0.27 "a" 0.27 0.6 "b"\n')
+    for name in names:
+        box.write("tg/%s.TextGrid" % name, grid)
+    parameters(box, "m.json", labels=["a", "b"], bin_size=1, max_duration=60, centering="none", initial="none",
+               transition=[["-inf", 0], [0, "-inf"]], duration={"kind": "uniform"}, start=None, end=None)
+    box.ok("decode -q -p m.json --unit frames %s -o o.bed x.npz" % " ".join("-r " + name for name in names[:5]))
+    box.ok("report -p m.json --segments o.bed --truth tg --rate 100 --unit seconds -o r.html x.npz")
+    text = box.text("r.html")
+    agrees = re.search(r"<dt>Agrees with the truth[^<]*</dt>\s*<dd>([0-9.]+) %", text)
+    check(agrees and float(agrees.group(1)) > 90, "%r" % (agrees and agrees.group(0)))
+    check("<dt>Sequences</dt>" in text and "<dt>Chromosomes</dt>" not in text, "recordings are called chromosomes")

@@ -4,10 +4,22 @@ import math
 import os
 import re
 import shlex
+import shutil
 
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 validate(config, schema="../schemas/config.schema.yaml")
+
+# Known before anything is computed, where no deployment brings it.
+if (
+    config["multiqc"]
+    and not getattr(workflow.deployment_settings, "deployment_method", None)
+    and shutil.which("multiqc") is None
+):
+    raise WorkflowError(
+        "multiqc is not in PATH: install it, run with --sdm conda, or write multiqc: false into the config"
+    )
 
 BY_CHROMOSOME = bool(config["chromosomes"])
 # The command that computes label posteriors always writes those of boundaries, too.

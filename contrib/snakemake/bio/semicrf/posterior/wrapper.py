@@ -26,12 +26,18 @@ if snakemake.output.get("stats"):
 if snakemake.output.get("counts"):
     options.append(f"--counts-out {shlex.quote(snakemake.output.counts)}")
 for name in ("labels", "starts", "ends"):
-    # One array, or a file per label that begins with the prefix.
+    # One array, an archive of arrays, or a file per label that begins with the prefix.
     value = snakemake.output.get(name) or ""
-    if not isinstance(value, str) or not value.endswith(".npy"):
+    if not isinstance(value, str) or not value.endswith((".npy", ".npz")):
         value = snakemake.params.get(f"{name}_prefix", "")
     if value:
         options.append(f"--{name}-out {shlex.quote(value)}")
+
+boundary_posterior = snakemake.output.get("posterior")
+if not boundary_posterior:
+    raise ValueError(
+        "the boundary posterior is the output `posterior`, as in the wrapper of decode, where `boundaries` is a table"
+    )
 
 tracks = snakemake.input.tracks
 tracks = [tracks] if isinstance(tracks, str) else list(tracks)
@@ -43,7 +49,7 @@ shell(
     "semicrf posterior"
     " --threads {snakemake.threads}"
     " --params {snakemake.input.params:q}"
-    " --output {snakemake.output.boundaries:q}"
+    " --output {boundary_posterior:q}"
     " {options}"
     " {extra}"
     " {tracks:q}"
