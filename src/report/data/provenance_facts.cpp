@@ -11,6 +11,7 @@
 #include "io/files/input_kind.h"
 #include "io/files/mapped_file.h"
 #include "io/files/output_names.h"
+#include "io/segments/segment_reader.h"
 #include "io/text/sha256.h"
 #include "io/text/text_lines.h"
 
@@ -133,9 +134,17 @@ class Gathering {
         if (const auto file = files.find(in_file_name(label.name)); file != files.end())
           add("posterior of " + label.name, file->second);
     }
-    add("truth", options_.truth);
+    add_truth();
     for (const std::string& argument : options_.annotations) add("annotation", path_of_argument(argument));
     add("regions", options_.regions_file);
+  }
+
+  // The file, or the TextGrids of the folder.
+  void add_truth() {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(options_.truth, ignored)) return add("truth", options_.truth);
+    const SegmentReader truth(options_.truth, options_.truth_times);
+    for (const std::string& path : truth.files()) add("truth", path);
   }
 
   void hash_files() {
