@@ -152,9 +152,13 @@ def draw_demo(folder, begin=90360, end=107160, step=60):
     for row in rows(folder / "boundaries.bedgraph", begin, end):
         for base in range(max(int(row[1]), begin), min(int(row[2]), end), 3):
             expected[(base - begin) // step] += float(row[3])
-    picture.curve("boundaries in 60 b", [(begin + n * step, begin + (n + 1) * step, value)
+    picture.text(LEFT - 8, picture.y + 48, "per 60 bases", size=10)
+    picture.curve("boundaries expected", [(begin + n * step, begin + (n + 1) * step, value)
                                          for n, value in enumerate(expected) if n > 0], top=1, height=60)
     picture.axis()
+    picture.text(LEFT, picture.y + 10, "grey: between genes; CDS+0 to CDS-2: coding, with strand and reading frame; height of the tracks: "
+                                       "log odds, coding upwards", "start", 11)
+    picture.y += 16
     picture.write(HERE / "demo.svg")
 
 
