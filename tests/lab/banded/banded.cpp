@@ -67,6 +67,14 @@ Pattern duration_compatibility(Index K, Index C, Index S) {
   return pattern;
 }
 
+Pattern compatibility_from_zero(Index K, Index C, Index S) {
+  Pattern pattern((K - 1) * C);
+  for (Index i = 0; i < pattern.size(); ++i)
+    for (Index j = 0; j < pattern.size(); ++j)
+      if (i / C + j / C <= S) pattern.set(i, j);
+  return pattern;
+}
+
 Pattern tree_operator(Index K, Index C, Index steps) {
   Pattern step(K * C);
   for (Index from = 0; from < C; ++from)
@@ -88,6 +96,15 @@ std::vector<Index> snake_order(Index n, Index C) {
   for (Index row = C; row + C <= n; row += 2 * C)
     std::reverse(order.begin() + static_cast<std::ptrdiff_t>(row),
                  order.begin() + static_cast<std::ptrdiff_t>(row + C));
+  return order;
+}
+
+std::vector<Index> low_high_order(Index n, Index C) {
+  std::vector<Index> order;
+  for (Index low = 0, high = n / C; low < high;) {
+    const Index row = order.size() / C % 2 == 0 ? low++ : --high;
+    for (Index c = 0; c < C; ++c) order.push_back(row * C + c);
+  }
   return order;
 }
 

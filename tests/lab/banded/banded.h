@@ -33,12 +33,18 @@ Pattern power(const Pattern& base, Index exponent);
 // (C.4): M_S[(d1,y1),(d2,y2)] = d1 + d2 <= S over d = 1..D, D = min(K,S), and C labels; index (d-1) C + y.
 Pattern duration_compatibility(Index K, Index C, Index S);
 
+// What the authors' package measures in place of M_S: K-1 durations counted from 0, d1 + d2 <= S over d =
+// 0..K-2 (their bandwidths are those of docs/paper.md; peers.py runs their functions).
+Pattern compatibility_from_zero(Index K, Index C, Index S);
+
 // What the tree multiplies: states (r, c), 0 <= r < K, entries that are possible after `steps` positions.
 Pattern tree_operator(Index K, Index C, Index steps);
 
 std::vector<Index> identity_order(Index n);
 // Rows of C labels one after the other, every second one backwards.
 std::vector<Index> snake_order(Index n, Index C);
+// Rows from both ends by turns: 0, n-1, 1, n-2, ..., labels of a row in order (the authors' snake).
+std::vector<Index> low_high_order(Index n, Index C);
 // Cuthill and McKee: breadth first from a vertex of smallest degree, neighbours by degree; then reversed.
 std::vector<Index> reverse_cuthill_mckee(const Pattern& pattern);
 // The vertices of largest degree in the middle, the others by turns left and right of them.

@@ -64,3 +64,17 @@ TEST_CASE("banded: the operators of the tree fill up with the span") {
   }
   CHECK(tree_operator(K, C, 16).count() == n * n);
 }
+
+TEST_CASE("banded: durations counted from 0, as the authors' package counts them") {
+  // K = 3, S = 1: durations 0 and 1, which go together unless both are 1.
+  const Pattern small = compatibility_from_zero(3, 1, 1);
+  CHECK(small.size() == 2);
+  CHECK((small(0, 0) && small(0, 1) && small(1, 0) && !small(1, 1)));
+  // Values of their functions: identity 14, their snake 26, reverse Cuthill-McKee 13 of n - 1 = 32.
+  const Pattern pattern = compatibility_from_zero(12, 3, 4);
+  CHECK(pattern.size() == 33);
+  CHECK(pattern.bandwidth() == 14);
+  CHECK(pattern.permuted(low_high_order(33, 3)).bandwidth() == 26);
+  CHECK(pattern.permuted(reverse_cuthill_mckee(pattern)).bandwidth() == 13);
+  CHECK(low_high_order(8, 2) == std::vector<Index>{0, 1, 6, 7, 2, 3, 4, 5});
+}
