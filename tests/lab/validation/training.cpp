@@ -13,22 +13,6 @@ Parameters zeros(const TrainingData& data) {
           std::vector<double>(data.durations * C)};
 }
 
-Problem problem_of(const TrainingData& data, const Parameters& parameters, const std::vector<double>& rows) {
-  const Index C = data.labels, D = data.features, T = rows.size() / D;
-  Problem problem;
-  problem.shape = {T, data.durations, C};
-  problem.S.assign((T + 1) * C, 0.0);
-  for (Index t = 0; t < T; ++t)
-    for (Index c = 0; c < C; ++c) {
-      double score = 0;
-      for (Index d = 0; d < D; ++d) score += rows[t * D + d] * parameters.weights[d * C + c];
-      problem.S[(t + 1) * C + c] = problem.S[t * C + c] + score;
-    }
-  problem.transition = parameters.transition;
-  problem.duration = parameters.duration;
-  return problem;
-}
-
 // Adds the gradient of the negative log-likelihood of sequence b, and returns its value.
 double add_gradient(const TrainingData& data, Index b, const Parameters& parameters, const Evaluate& evaluate,
                     Parameters& gradient) {
@@ -74,6 +58,22 @@ double add_gradients(const TrainingData& data, const Parameters& parameters, con
 }
 
 }  // namespace
+
+Problem problem_of(const TrainingData& data, const Parameters& parameters, const std::vector<double>& rows) {
+  const Index C = data.labels, D = data.features, T = rows.size() / D;
+  Problem problem;
+  problem.shape = {T, data.durations, C};
+  problem.S.assign((T + 1) * C, 0.0);
+  for (Index t = 0; t < T; ++t)
+    for (Index c = 0; c < C; ++c) {
+      double score = 0;
+      for (Index d = 0; d < D; ++d) score += rows[t * D + d] * parameters.weights[d * C + c];
+      problem.S[(t + 1) * C + c] = problem.S[t * C + c] + score;
+    }
+  problem.transition = parameters.transition;
+  problem.duration = parameters.duration;
+  return problem;
+}
 
 TrainingData training_data(Index B, Index T, Index C, Index K, Index D, std::uint64_t seed) {
   std::mt19937_64 random(seed);

@@ -33,6 +33,9 @@ struct Parameters {
   std::vector<double> weights, transition, duration;  // (D, C), (C, C), (K, C)
 };
 
+// The scores of a sequence with these rows of features.
+Problem problem_of(const TrainingData& data, const Parameters& parameters, const std::vector<double>& rows);
+
 // Mean negative log-likelihood per sequence.
 double mean_loss(const TrainingData& data, const Parameters& parameters, const Evaluate& evaluate);
 
