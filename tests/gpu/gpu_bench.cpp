@@ -3,7 +3,8 @@
 // "large" (scores of tens of nats), "training", which measures whole passes of it (note: threads), or "one T
 // K C OPERATIONS [KIND ...]": normal, long (long segments), real (scores of tens of nats), edges (boundary
 // scores), scale=S (scores of S nats), chr11 or yeast (their K and C), min=N (shorter segments are
-// forbidden), forbidden=P and masked=P (of the scores).
+// forbidden), forbidden=P and masked=P (of the scores), or "given FILE ...": problems that
+// tests/lab/peers/peers.py wrote, whose log Z is printed, too.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 #include "engine/batch.h"
 #include "engine/options.h"
 #include "gpu/device_passes.h"
+#include "lab/peers/given_problem.h"
 #include "train/objective/objective.h"
 #include "unit/train/train_fixture.h"
 
@@ -303,6 +305,37 @@ void measure_trainings() {
   measure_training(shape_of(500, 100, 24, 4000), 6);
 }
 
+// A problem that other programs are given, too: log Z, and log Z with label posteriors and counts, from
+// scores on the device. log Z is the sum over the sequences, from the host's scores, as the engine of the
+// program gives it.
+template <class Real>
+void measure_given(const std::string& path) {
+  const lab::GivenProblem problem = lab::read_given_problem(path);
+  const std::vector<Real> emissions(problem.emissions.begin(), problem.emissions.end());
+  const std::vector<ScoreWindow> sequences = problem.windows(emissions);
+  const ChainModel model = problem.chain();
+  const auto print_value = [&](const char* what, const char* key, double value) {
+    JsonLine line;
+    line.add("file", path).add("precision", sizeof(Real) == sizeof(float) ? "float" : "double");
+    std::printf("%s\n", line.add("op", what).add(key, value).text().c_str());
+    std::fflush(stdout);
+  };
+  double sum = 0;
+  for (const SequenceResult& result : first_gpu<Real>(model)->batches().log_partitions(sequences))
+    sum += result.log_partition;
+  testing::DevicePasses<Real> passes(model);
+  passes.upload(sequences);
+  print_value("forward", "seconds", seconds([&] { passes.forward(); }));
+  double unused = 0;
+  ExpectedCounts counts;
+  PosteriorArrays wanted;
+  wanted.labels = wanted.starts = wanted.ends = &unused;
+  wanted.counts = &counts;
+  print_value("forward+backward", "seconds", seconds([&] { passes.posteriors(wanted); }));
+  std::printf("{\"file\": \"%s\", \"precision\": \"%s\", \"op\": \"log Z\", \"value\": %.17g}\n",
+              path.c_str(), sizeof(Real) == sizeof(float) ? "float" : "double", sum);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -318,6 +351,11 @@ int main(int count, char** arguments) {
     Edges edges = Edges::kNone;
     for (int i = 6; i < count; ++i) shape = of_kind(shape, arguments[i], edges);
     measure<float>(shape, arguments[5], edges);
+  } else if (which == "given") {
+    for (int i = 2; i < count; ++i) {
+      measure_given<float>(arguments[i]);
+      measure_given<double>(arguments[i]);
+    }
   } else if (which == "batches") {
     measure_batches();
   } else if (which == "paths") {

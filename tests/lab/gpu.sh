@@ -1,39 +1,32 @@
 #!/usr/bin/env bash
-# Figure 2 E and G on a GPU: the product's forward pass beside flash-semicrf's kernel on the same shapes (float32, forward,
-# measured on one H200 before; the kernel is not part of this repository).
+# Other programs and the product on the same problems on a GPU, in one run: the rows "on a card" of docs/paper.md.
 #
-#   tests/lab/gpu.sh [build/cuda/tests/gpu/gpu_bench] [FOLDER]
+#   tests/lab/gpu.sh [build/cuda/tests/gpu/gpu_bench] [FOLDER] [WHEELS]
 #
-# gpu_bench comes with the preset cuda. Writes FOLDER/gpu.tsv (default build/paper).
+# gpu_bench comes with the preset cuda. Peers are flash-semicrf 0.2.0 and pytorch-struct 0.5 of PyPI beside PyTorch and Triton; where
+# they are not installed, WHEELS is a folder with their wheels (both are pure Python). Writes FOLDER/peers_cuda.tsv row by row
+# (default build/paper) and FOLDER/card.tsv, the card.
+# Three to four minutes; after 285 seconds (SECONDS_AT_MOST) it stops, and what is measured stays.
 set -euo pipefail
 bench=${1:-build/cuda/tests/gpu/gpu_bench}
 folder=${2:-build/paper}
+wheels=${3:-}
 if [[ ! -x $bench ]]; then
   echo "gpu.sh: error: $bench: is not there; build it: cmake --preset cuda && cmake --build --preset cuda --target gpu_bench" >&2
   exit 4
 fi
+here=$(dirname "${BASH_SOURCE[0]}")
 mkdir -p "$folder"
+if [[ -n $wheels ]]; then
+  packages=$(mktemp -d)
+  trap 'rm -rf "$packages"' EXIT
+  for wheel in "$wheels"/*.whl; do python3 -m zipfile -e "$wheel" "$packages"; done
+  export PYTHONPATH=$packages${PYTHONPATH:+:$PYTHONPATH}
+fi
 {
-  "$bench" one 100000 100 24 f
-  "$bench" one 1000000 200 6 f
-  "$bench" batches
-} >"$folder/gpu.jsonl"
-python3 - "$folder" <<'PYTHON'
-import json, pathlib, sys
-
-folder = pathlib.Path(sys.argv[1])
-# (batch, T, K, C): positions per second of flash-semicrf's kernel; None: not measured (out of memory or time).
-THEIRS = {(1, 100000, 100, 24): 20.6e3, (1, 1000000, 200, 6): 15.5e3, (2, 100000, 1000, 24): 2.9e3,
-          (32, 50000, 2000, 6): 49.5e3, (32, 50000, 8000, 6): None, (32, 300, 30, 39): 1.14e6}
-lines = ["B\tT\tK\tC\tours_positions_per_s\tflash_semicrf_positions_per_s\tratio"]
-for text in (folder / "gpu.jsonl").read_text().splitlines():
-    row = json.loads(text)
-    key = (max(1, row["batch"]), row["T"], row["K"], row["C"])
-    if row["op"] == "forward" and key in THEIRS:
-        ours, theirs = row["Mpos_per_s"] * 1e6, THEIRS[key]
-        lines.append("\t".join(map(str, key)) + "\t%.4g\t%s\t%s" % (ours, "%g" % theirs if theirs else "-", "%.0f" % (ours / theirs) if theirs else "-"))
-part = folder / "gpu.tsv.part"
-part.write_text("\n".join(lines) + "\n")
-part.rename(folder / "gpu.tsv")
-print("\n".join(lines))
-PYTHON
+  printf 'card\tdriver\ttorch\ttriton\n'
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1 | sed 's/, */\t/' | tr -d '\n'
+  python3 -c 'import torch, triton; print("", torch.__version__, triton.__version__, sep="\t")'
+} >"$folder/card.tsv"
+cat "$folder/card.tsv"
+timeout -k 5 "${SECONDS_AT_MOST:-285}" python3 -B "$here/peers/peers.py" "$folder" --device cuda --bench "$bench" --full

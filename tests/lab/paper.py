@@ -3,8 +3,8 @@
 
     python3 tests/lab/paper.py --program build/lab/bin/semicrf-lab --out build/paper [--full] [--only STEP ...]
 
-A step is a table of semicrf-lab, one of the experiments (cap, speech, which run the program semicrf) or the comparison
-with other programs (peers). A step that needs what is not there is named as skipped, which is no failure; one that fails
+A step is a table of semicrf-lab, one of the experiments (cap, speech, which run the program semicrf) or a comparison
+with other programs (peers ...). A step that needs what is not there is named as skipped, which is no failure; one that fails
 is named at the end, and the exit status is 1. Steps of earlier runs in the same folder stay, so --only makes a part anew.
 OUT/steps.tsv has the seconds of every step: on the clock, and of processors (user and system).
 """
@@ -20,8 +20,8 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLES = ["banded", "centring", "semirings", "low-rank", "validation", "complexity", "frontier", "long", "card", "training"]
-STEPS = TABLES + ["cap", "speech", "peers"]
+TABLES = ["banded", "centring", "numbers", "semirings", "low-rank", "validation", "complexity", "frontier", "long", "training"]
+STEPS = TABLES + ["genes", "cap", "speech", "peers", "bandwidth-peers", "training-peers"]
 SKIPPED = 77
 COLUMNS = ["step", "form", "outcome", "seconds", "processor_seconds"]
 
@@ -37,7 +37,11 @@ def python_with(module):
 def command_of(name, options):
     out, full = ["--out", str(options.out)], ["--full"] * options.full
     if name == "peers":
-        return [python_with("torch_struct"), "-B", str(HERE / "peers.py"), str(options.out)] + full
+        return [python_with("torch"), "-B", str(HERE / "peers" / "peers.py"), str(options.out), "--program", str(options.program)] + full
+    if name in ("bandwidth-peers", "training-peers"):
+        return [python_with("torch"), "-B", str(HERE / "peers" / (name.replace("-", "_") + ".py")), str(options.out)]
+    if name == "genes":
+        return [sys.executable, "-B", str(HERE / "low_rank" / "gene_lengths.py"), str(options.out), str(options.data)]
     if name in ("cap", "speech"):
         command = [python_with("numpy"), "-B", str(HERE / name / "run.py"), "--program", str(options.semicrf)] + out
         command += ["--small"] * (not options.full) + ["--data", str(options.data)] * (name == "cap")
@@ -103,7 +107,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         list(pool.map(step, options.only))
     failed = [row["step"] for row in rows if row["outcome"] == "failed"]
-    for script in ("pictures/draw.py", "claims.py"):
+    for script in ("pictures/draw.py", "page/claims.py"):
         if subprocess.run([sys.executable, "-B", str(HERE / script), str(options.out)]).returncode != 0:
             failed.append(script)
     skipped = [row["step"] for row in rows if row["outcome"] == "skipped"]

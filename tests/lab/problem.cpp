@@ -31,6 +31,12 @@ Problem random_problem(const Shape& shape, std::uint64_t seed, bool everything) 
   return problem;
 }
 
+void make_durations_count(Problem& problem) {
+  for (double& sum : problem.S) sum *= 0.1;
+  for (double& score : problem.transition) score -= 8;
+  for (double& score : problem.duration) score = 0;
+}
+
 ChainModel chain_of(const Problem& problem) {
   ChainModel model;
   model.num_labels = static_cast<int>(problem.shape.C);

@@ -66,6 +66,10 @@ struct Problem {
 // and about one in eight transitions and durations forbidden (never all of them). The seed makes it again.
 Problem random_problem(const Shape& shape, std::uint64_t seed, bool everything);
 
+// Faint emissions, rare transitions and no preference for a duration in place of N(0, 1): every duration
+// counts.
+void make_durations_count(Problem& problem);
+
 // The same chain for the engines of the product. The transition must not depend on the duration.
 ChainModel chain_of(const Problem& problem);
 // (T, C) emissions whose prefix sums are S.

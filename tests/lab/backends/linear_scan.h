@@ -3,17 +3,18 @@
 //
 // Time O(T K C^2); memory O(T C) for messages beside the tensor's O(T K C^2).
 //
-// The vectorised scan is the same recursion with the terms of a sum collected first and added at once (LSE
-// over k and c' together: one exponential per term instead of one exponential and one logarithm).
+// The joint scan is the same recursion with the terms of a sum collected first and added at once (LSE over k
+// and c' together: one exponential per term instead of one exponential and one logarithm). It has no vectors
+// and no batches, so that it is not the paper's vectorised scan; that one is timed by peers.py.
 #pragma once
 
 #include "lab/backends/backend.h"
 
 namespace semicrf::lab {
 
-template <bool kVectorised>
+template <bool kJoint>
 struct LinearScanBackend {
-  static constexpr const char* name = kVectorised ? "vectorised-scan" : "linear-scan";
+  static constexpr const char* name = kJoint ? "joint-scan" : "linear-scan";
   static std::size_t bytes(const Shape& s, std::size_t value, bool outside) {
     return EdgeTensor::bytes(s) + (outside ? 2 : 1) * (s.T + 1) * s.C * value;
   }
@@ -68,7 +69,7 @@ struct LinearScanBackend {
     typename Ring::Value value_;
   };
   template <class Ring>
-  using Sum = std::conditional_t<kVectorised, Terms<Ring>, Running<Ring>>;
+  using Sum = std::conditional_t<kJoint, Terms<Ring>, Running<Ring>>;
 };
 
 }  // namespace semicrf::lab

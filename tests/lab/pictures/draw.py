@@ -116,17 +116,12 @@ def frontier(folder):
         pictures["frontier_C"] = chart.bars(
             "C: memory, T = %d, K = %d, C = %d" % tuple(here[0][key] for key in "TKC"), "bytes",
             [(passed, [(row["method"], row["bytes"]) for row in here if row["pass"] == passed]) for passed in ("forward", "forward+backward")])
-    here = [row for row in table(folder, "peers") if isinstance(row["seconds"], float)]
-    ours = [row for row in rows if row["method"] == "cpu double" and row["pass"] == "forward"]
-    if here and ours:
-        shapes = list(dict.fromkeys((row["T"], row["K"], row["C"]) for row in here))
-        def name(shape):
-            return "T %d K %d C %d" % shape
-        series = [("semicrf, double: log Z", [(name(shape), row["seconds"]) for shape in shapes for row in ours
-                                              if (row["T"], row["K"], row["C"]) == shape])]
-        series += [(peer, [(name((row["T"], row["K"], row["C"])), row["seconds"]) for row in here if row["peer"] == peer])
-                   for peer in dict.fromkeys(row["peer"] for row in here)]
-        pictures["frontier_peers"] = chart.bars("One sequence, one thread (peers: see paper.md)", "seconds", series)
+    here = [row for row in table(folder, "peers") if isinstance(row["seconds"], float) and row["B"] == 1 and row["pass"] == "forward" and row["precision"] == "double"]
+    if here:
+        pictures["frontier_peers"] = chart.bars(
+            "log Z of one sequence, one thread, double", "seconds",
+            [(method, [("T %d K %d C %d" % tuple(row[key] for key in "TKC"), row["seconds"]) for row in here if row["method"] == method])
+             for method in dict.fromkeys(row["method"] for row in here)])
     rows = table(folder, "frontier_largest")
     for limit in sorted({row["limit_mib"] for row in rows}):
         here = [row for row in rows if row["limit_mib"] == limit and row["largest_K"] > 0]
@@ -135,12 +130,11 @@ def frontier(folder):
             grouped(here, "method", "T", "largest_n"), log_x=True, log_y=True)
     rows = table(folder, "frontier_long")
     if rows:
-        pictures["frontier_G"] = chart.lines(
-            "G: T = 50,000, C = 6", "K", "seconds per position of processor time",
-            grouped([dict(row, spent=1 / row["positions_per_second"]) for row in rows if row["figure"] == "G"], "pass", "K", "spent"))
-        pictures["frontier_flat"] = chart.lines(
-            "Flat in T: K = 100, C = 24", "T", "seconds per position of processor time",
-            grouped([dict(row, spent=1 / row["positions_per_second"]) for row in rows if row["figure"] != "G"], "pass", "T", "spent"), log_x=True)
+        spent = [dict(row, spent=1 / row["positions_per_second"], line="%(pass)s, %(scores)s scores" % row) for row in rows]
+        pictures["frontier_G"] = chart.lines("G: T = 50,000, C = 6", "K", "seconds per position of processor time",
+                                             grouped([row for row in spent if row["figure"] == "G"], "line", "K", "spent"))
+        pictures["frontier_flat"] = chart.lines("Flat in T: K = 100, C = 24", "T", "seconds per position of processor time",
+                                                grouped([row for row in spent if row["figure"] != "G"], "line", "T", "spent"), log_x=True)
     rows = table(folder, "low_rank_gain")
     if rows:
         pictures["low_rank_gain"] = chart.lines("Gain of rank over rank 1 on segments kept aside", "rank", "nats per segment",

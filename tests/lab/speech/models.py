@@ -47,12 +47,30 @@ def without_copies(path):
                             for row in rows))
 
 
+def mean_p_true(truth, prefix, copies):
+    """The mean over all frames of P(the true label), from the bedGraph files that --labels-out wrote; of a label that is a sum
+    of copies, the sum."""
+    frames = {}  # of a label: (sequence, frame)
+    for line in truth.read_text().splitlines():
+        name, first, end, label = line.split("\t")[:4]
+        frames.setdefault(label, set()).update((name, frame) for frame in range(int(first), int(end)))
+    total = []
+    for label, true in frames.items():
+        for copy in copies(label):
+            for line in prefix.with_name("%s.%s.bedgraph" % (prefix.name, copy)).read_text().splitlines():
+                row = line.split("\t")
+                if len(row) == 4:  # else a comment
+                    total.append(float(row[3]) * sum((row[0], frame) in true for frame in range(int(row[1]), int(row[2]))))
+    return math.fsum(total) / sum(map(len, frames.values()))
+
+
 def judge(program, folder, model="model.json", copies=lambda label: [label]):
     """Decodes the test sentences; errors, entropies (nats, means over sentences), -ln P(all labels) per sentence, seconds."""
     truth, arrays = folder / "test.bed", folder / "test.npz"
     decode = program.run("decode", "-p", model, "-o", "path.bed", arrays)
     without_copies(program.folder / "path.bed")
     posterior = program.run("posterior", "--no-entropy", "-p", model, "-o", "boundaries.bedgraph", arrays)
+    program.run("posterior", "--no-entropy", "-p", model, "-o", "again.bedgraph", "--labels-out", "p", arrays)
 
     def evaluate(tolerance, *more):
         return program.report("eval", "--truth", truth, "--merge-adjacent", "--tolerance", tolerance, *more, "path.bed")
@@ -71,4 +89,4 @@ def judge(program, folder, model="model.json", copies=lambda label: [label]):
             "h_pos": math.fsum(one["position_entropy"] for one in entropies) / len(entropies),
             "ln_t": math.fsum(math.log(one["covered"]) for one in entropies) / len(entropies),
             "nll_per_sentence": -known["log_constraint_probability"] / len(entropies),
-            "decode_cpu_s": decode, "posterior_cpu_s": posterior}
+            "p_true": mean_p_true(truth, program.folder / "p", copies), "decode_cpu_s": decode, "posterior_cpu_s": posterior}

@@ -43,7 +43,7 @@ METRICS = [
     ("boundary_f1_2", "boundary F1, 2 frames", 0.914, 0.919), ("segment_f1", "segment F1, exact", 0.207, 0.215),
     ("segment_f1_iou", "segment F1, IoU 0.5", math.nan, math.nan),
     ("h_bdy", "boundary entropy H_bdy", 5.687, 5.529), ("exp_h_bdy", "exp H_bdy", 295, 252),
-    ("h_pos", "position entropy H_pos", 3.651, 3.651), ("nll_per_sentence", "NLL per sentence", 183.7, 206.8),
+    ("h_pos", "position entropy H_pos", 3.651, 3.651), ("p_true", "mean P(true phone)", math.nan, math.nan), ("nll_per_sentence", "NLL per sentence", 183.7, 206.8),
     ("train_cpu_s_per_iteration", "training, s per pass", 27, 175), ("posterior_cpu_s", "posteriors of the test set, s", math.nan, math.nan),
     ("decode_cpu_s", "best paths of the test set, s", 32, 7),
 ]

@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include "engine/batch.h"
 #include "lab/frontier/measure.h"
 #include "lab/product.h"
 #include "lab/tables/table.h"
@@ -45,11 +44,13 @@ void write_times(const Run& run) {
 
 // C: T = 128, K = 4, C = 3.
 void write_memory(const Run& run) {
-  Table table(run, "frontier_memory.tsv", {"method", "pass", "T", "K", "C", "bytes"});
+  Table table(run, "frontier_memory.tsv", {"method", "pass", "T", "K", "C", "bytes", "scores_bytes"});
   const Shape shape{128, 4, 3};
+  const std::size_t scores = (shape.T + 1) * shape.C * sizeof(double);  // S, which every method is given
   for (const std::string& method : all_methods())
     for (const Pass pass : {Pass::kForward, Pass::kBoth})
-      table.row(method, name_of(pass), shape.T, shape.K, shape.C, predicted_bytes(method, pass, shape));
+      table.row(method, name_of(pass), shape.T, shape.K, shape.C, predicted_bytes(method, pass, shape),
+                scores);
 }
 
 // D and F: the largest n (C = 3) that fits a limit, by bisection over K; and that the answer is right: where
@@ -86,69 +87,46 @@ void write_frontier(const Run& run) {
   write_times(run);
 }
 
-// G, and flat in T: the product alone.
+// G, and flat in T: the product alone. "random": all scores N(0, 1), so that nearly every position is a
+// boundary and long durations count for nothing. "long": faint emissions, rare transitions, all durations
+// alike, so that all count. Every sequence has scores of its own.
 void write_long(const Run& run) {
   Table table(run, "frontier_long.tsv",
-              {"figure", "method", "pass", "B", "T", "K", "C", "threads", "seconds", "positions_per_second"});
+              {"figure", "scores", "method", "pass", "B", "T", "K", "C", "threads", "seconds",
+               "positions_per_second"});
   const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const auto measure = [&](const char* figure, Index B, const Shape& shape, bool both) {
-    const Problem problem = random_problem(shape, 1, false);
+  const auto measure = [&](const char* figure, const char* scores, Index B, const Shape& shape, bool both) {
+    std::vector<Sequence> sequences;
+    Problem problem;
+    for (Index b = 0; b < B; ++b) {
+      problem = random_problem(shape, b + 1, false);
+      if (scores == std::string("long")) make_durations_count(problem);
+      Sequence sequence = sequence_of(problem);
+      sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
+      sequence.f64.clear();
+      sequences.push_back(std::move(sequence));
+    }
     const auto engine = product_engine("cpu float", chain_of(problem), threads);
-    Sequence sequence = sequence_of(problem);
-    sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
-    sequence.f64.clear();
     for (const bool backward : {false, true}) {
       if (backward && !both) continue;
       const double begin = processor_seconds();
-      for (Index b = 0; b < B; ++b) {
+      for (const Sequence& sequence : sequences) {
         if (backward)
           marginals(*engine, sequence);
         else
           log_partition(*engine, sequence);
       }
       const double seconds = processor_seconds() - begin;
-      table.row(figure, "cpu float", name_of(backward ? Pass::kBoth : Pass::kForward), B, shape.T, shape.K,
-                shape.C, threads, seconds, static_cast<double>(B * shape.T) / seconds);
+      table.row(figure, scores, "cpu float", name_of(backward ? Pass::kBoth : Pass::kForward), B, shape.T,
+                shape.K, shape.C, threads, seconds, static_cast<double>(B * shape.T) / seconds);
     }
   };
-  for (const Index T :
-       run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
-    measure("flat in T", 1, {T, 100, 24}, true);
-  for (const Index K : {2000, 4000, 8000}) measure("G", run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
-}
-
-// E and G on a card: log Z of B sequences, from scores in the host's memory to numbers there, beside what the
-// paper's kernel was measured at from scores on the device (docs/paper.md).
-void write_card(const Run& run) {
-  if (!gpu_obstacle().empty()) throw Skipped(gpu_obstacle());
-  Table table(
-      run, "frontier_card.tsv",
-      {"B", "T", "K", "C", "seconds", "positions_per_second", "flash_semicrf_positions_per_second", "ratio"});
-  struct Row {
-    Index B;
-    Shape shape;
-    double theirs;  // 0: not measured
-  };
-  for (const Row& row :
-       {Row{1, {100'000, 100, 24}, 20.6e3}, Row{1, {1'000'000, 200, 6}, 15.5e3},
-        Row{2, {100'000, 1000, 24}, 2.9e3}, Row{32, {50'000, 2000, 6}, 49.5e3}, Row{32, {50'000, 4000, 6}, 0},
-        Row{32, {50'000, 8000, 6}, 0}, Row{32, {300, 30, 39}, 1.14e6}}) {
-    const Problem problem = random_problem(row.shape, 1, false);
-    const auto engine = product_engine("cuda float", chain_of(problem));
-    Sequence sequence = sequence_of(problem);
-    sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
-    sequence.f64.clear();
-    const std::vector<ScoreWindow> batch(row.B, sequence.whole(static_cast<int>(row.shape.C)));
-    double least = 0;
-    for (int repeat = 0; repeat < 6; ++repeat) {  // the first starts the device
-      const double begin = clock_seconds();
-      engine->batches().log_partitions(batch);
-      const double seconds = clock_seconds() - begin;
-      least = repeat < 2 ? seconds : std::min(least, seconds);
-    }
-    const double speed = static_cast<double>(row.B * row.shape.T) / least;
-    table.row(row.B, row.shape.T, row.shape.K, row.shape.C, least, speed, row.theirs,
-              row.theirs > 0 ? speed / row.theirs : 0.0);
+  for (const char* scores : {"random", "long"}) {
+    for (const Index T :
+         run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
+      measure("flat in T", scores, 1, {T, 100, 24}, true);
+    for (const Index K : {2000, 4000, 8000})
+      measure("G", scores, run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
   }
 }
 

@@ -26,9 +26,9 @@ Table::~Table() noexcept(false) {
   std::filesystem::rename(temporary_, path_);
 }
 
-std::string Table::real(double value) {
+std::string Table::real(double value) const {
   char digits[40];
-  std::snprintf(digits, sizeof digits, "%.10g", value);
+  std::snprintf(digits, sizeof digits, "%.*g", digits_, value);
   return digits;
 }
 

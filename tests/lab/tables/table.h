@@ -38,24 +38,32 @@ class Table {
     ((line += text(values) + '\t'), ...);
     write(line);
   }
+  // With all digits of a double.
+  template <class... Values>
+  void exact_row(const Values&... values) {
+    digits_ = 17;
+    row(values...);
+    digits_ = 10;
+  }
 
  private:
-  static std::string text(const std::string& value) { return value; }
-  static std::string text(const char* value) { return value; }
+  std::string text(const std::string& value) const { return value; }
+  std::string text(const char* value) const { return value; }
   template <class Number>
-  requires std::is_arithmetic_v<Number>
-  static std::string text(Number value) {
+  requires std::is_arithmetic_v<Number> std::string text(Number value)
+  const {
     if constexpr (std::is_integral_v<Number>)
       return std::to_string(value);
     else
       return real(static_cast<double>(value));
   }
-  static std::string real(double value);  // 10 digits at most
-  void write(std::string line);           // a line that ends in a tab
+  std::string real(double value) const;  // digits_ at most
+  void write(std::string line);          // a line that ends in a tab
 
   std::filesystem::path path_, temporary_;
   std::ofstream file_;
   std::size_t columns_;
+  int digits_ = 10;
 };
 
 // A table needs what this machine lacks: no error, and an exit code of its own.
@@ -73,7 +81,9 @@ void write_semirings(const Run& run);
 void write_low_rank(const Run& run);
 void write_frontier(const Run& run);
 void write_long(const Run& run);
-void write_card(const Run& run);  // Skipped: no GPU
 void write_complexity(const Run& run);
+void write_numbers(const Run& run);
+// Prints a line per engine and pass: name, pass, seconds, the sum of log Z; tabs between them.
+void time_given_problem(const std::string& path);
 
 }  // namespace semicrf::lab

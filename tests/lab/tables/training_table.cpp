@@ -1,6 +1,7 @@
 // Table 5 (d): 100 epochs from the same seed by the product's engines and by the paper's algorithms.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -78,9 +79,37 @@ void write_rounding(const Run& run, const TrainingData& data, const std::vector<
                 difference(trainer.trained.last, reference.evaluate));
 }
 
+// A training that other programs can do, too (peers/training_peers.py): the data as text, a line of shapes,
+// then the rows of features of every sequence, then its segments as "begin end label"; and what the engines
+// make of it.
+void write_shared(const Run& run) {
+  const Index B = 4, T = 100, C = 8, K = 20, D = 16;
+  const int epochs = 100;
+  const TrainingData data = training_data(B, T, C, K, D, 7);
+  std::ofstream file(run.out / "training_shared_data.txt");
+  file.precision(17);
+  file << B << ' ' << T << ' ' << C << ' ' << K << ' ' << D << ' ' << epochs << '\n';
+  for (Index b = 0; b < B; ++b) {
+    for (const double value : data.rows[b]) file << value << ' ';
+    file << '\n';
+    for (const Segment& segment : data.segments[b])
+      file << segment.begin << ' ' << segment.end << ' ' << segment.label << ' ';
+    file << '\n';
+  }
+  Table table(run, "training_shared.tsv", {"program", "B", "T", "C", "K", "epochs", "final_nll", "seconds"});
+  for (const std::string name : {"reference", "cpu double", "cpu float"}) {
+    const double begin = processor_seconds();
+    const auto trained =
+        train(data, epochs, [&](const Problem& problem) { return by_engine(name, problem); });
+    table.exact_row("semicrf, " + name, B, T, C, K, epochs, trained.curve.back(),
+                    processor_seconds() - begin);
+  }
+}
+
 }  // namespace
 
 void write_training(const Run& run) {
+  write_shared(run);
   const Index B = 4, T = run.pick<Index>(100, 500), C = run.pick<Index>(8, 32), K = run.pick<Index>(20, 50);
   const int epochs = run.pick(30, 100);
   std::vector<Trainer> trainers;
@@ -92,7 +121,7 @@ void write_training(const Run& run) {
   trainers.push_back({"reference, float scores", epochs, with_rounded_scores});
   // At the paper's sizes the paper's algorithm takes 29 times as long as the reference: ten epochs of it.
   trainers.push_back({"lab streaming", run.pick(epochs, 10), by_backend<StreamingBackend>});
-  if (!run.full) trainers.push_back({"lab vectorised-scan", epochs, by_backend<LinearScanBackend<true>>});
+  if (!run.full) trainers.push_back({"lab joint-scan", epochs, by_backend<LinearScanBackend<true>>});
   const TrainingData data = training_data(B, T, C, K, 16, 7);
   Table table(run, "training.tsv",
               {"engine", "B", "T", "C", "K", "epochs", "first_nll", "final_nll", "relative_difference",
