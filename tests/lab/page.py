@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables and pictures of docs/paper.md from the figures in docs/paper:
+"""Writes the tables and pictures of docs/paper.md, and the results of speech in docs/paper-experiments.md, from docs/paper:
 
     tests/lab/page.py            # writes the page and the pictures
     tests/lab/page.py --check    # says what of them is not what the figures make
@@ -23,6 +23,7 @@ import figures  # noqa: E402
 import tables  # noqa: E402
 
 PAGE, FIGURES, PICTURES = ROOT / "docs/paper.md", ROOT / "docs/paper", ROOT / "docs/pictures"
+PAGES = (PAGE, ROOT / "docs/paper-experiments.md")
 # Names of pictures on the page and in build/paper. The patterns come from large tables of entries and are copied by hand.
 DRAWN = {"paper-rare-f1": "centring_rare_f1", "paper-bandwidths": "banded_heat", "paper-forward": "frontier_A_T1024", "paper-length": "frontier_E", "paper-memory": "frontier_C",
          "paper-largest": "frontier_D_49152MiB"}
@@ -61,12 +62,12 @@ def main():
             source = options.take / (name + ".tsv")
             if source.exists():
                 (FIGURES / source.name).write_bytes(source.read_bytes())
-    text = PAGE.read_text()
-    wanted = {PAGE: filled(text, figures.Folder(FIGURES))}
+    folder = figures.Folder(FIGURES)
+    wanted = {path: filled(path.read_text(), folder) for path in PAGES}
     wanted.update({PICTURES / (name + ".svg"): picture for name, picture in pictures(FIGURES).items()})
     if options.check:
         wrong = [str(path.relative_to(ROOT)) for path, content in wanted.items() if path.read_text() != content]
-        loose = loose_tables(text)
+        loose = loose_tables(PAGE.read_text())
         if wrong:
             print("page.py: error: not what docs/paper makes: %s; run tests/lab/page.py" % ", ".join(wrong), file=sys.stderr)
         if loose:

@@ -180,6 +180,20 @@ def speech(folder):
                  [[row["number"], value(row["paper_k1"]), value(row["paper_k30"]), value(row["k1"]), value(row["k30"]), "with the torch layer"] for row in folder("speech")])
 
 
+def speech_results(folder):
+    """Means over the corpora and their standard deviation; differences within each corpus."""
+    def cell(row, name):
+        mean, spread = row[name], row[name + "_sd"]
+        return figure(mean) + (" ± " + figure(spread, 2) if isinstance(spread, float) else "")
+
+    def paper(value):
+        return figure(value) if isinstance(value, float) else ""
+    return table(("", "paper, K = 1", "paper, K = 30", "K = 1", "K = 30", "K = 30, heads", "paper's difference", "difference K = 30 to K = 1", "sign"),
+                 [[row["number"], paper(row["paper_k1"]), paper(row["paper_k30"]), cell(row, "k1"), cell(row, "k30"), cell(row, "k30_heads"),
+                   "%+.3g" % row["difference_paper"] if isinstance(row["difference_paper"], float) else "", "%+.3g ± %s" % (row["difference"], figure(row["difference_sd"], 2)),
+                   row["sign"].replace("-", "")] for row in folder("speech")])
+
+
 def steps(folder):
     return table(("step", "form", "seconds of processors"), [[row["step"], row["form"], figure(row["processor_seconds"])] for row in folder("steps")])
 
@@ -190,5 +204,5 @@ def makers():
     found = {name: claims_of(module) for name, module in named.items()}
     found.update({"baselines": baselines, "trained": trained, "bands": bands, "accuracy": accuracy, "training": training, "forward": forward, "largest n": largest, "exponents": exponents,
                   "peers on a processor": peers_of("peers", "double"), "peers on a card": peers_of("peers_cuda", "float"), "card": card, "low rank": gains, "ranks": ranks,
-                  "tables 6 and 7": speech, "steps": steps})
+                  "tables 6 and 7": speech, "speech results": speech_results, "steps": steps})
     return found

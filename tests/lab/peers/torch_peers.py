@@ -11,6 +11,7 @@ import torch
 
 warnings.filterwarnings("ignore", "(?s).*arg_constraints")
 IMPOSSIBLE = -1e9  # as the packages have it
+MUCH_LONGER_THAN_COMPILING = 10.0  # seconds; a kernel takes one or two, and each length is compiled anew
 BYTES_OF_PRODUCTS = {"cpu": 4e9, "cuda": 20e9}
 
 
@@ -108,7 +109,8 @@ def clock(device):
 
 def measure(name, given, backward, device, real, enough):
     """Seconds (the least of up to three runs; one where a run takes longer than `enough`), the peak of bytes beside the inputs
-    (on a card), the sum of log Z."""
+    (on a card), the sum of log Z. On a card a run before is not counted, unless it takes so long that compiling its kernels is
+    little of it."""
     compute, inputs = PEERS[name][1](given.on(device, real))
     for values in inputs:
         values.requires_grad_(backward)
@@ -123,7 +125,7 @@ def measure(name, given, backward, device, real, enough):
         return value
 
     least, spent, peak = float("inf"), 0.0, None
-    for _ in range(3):
+    for counted in [False] * (device == "cuda") + [True] * 3:
         if device == "cuda":
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
@@ -132,16 +134,9 @@ def measure(name, given, backward, device, real, enough):
         seconds = clock(device) - begin
         if device == "cuda":
             peak = torch.cuda.max_memory_allocated() - before
-        least, spent = min(least, seconds), spent + seconds
-        if spent > enough:
-            break
+        if counted or seconds > MUCH_LONGER_THAN_COMPILING:
+            least, spent = min(least, seconds), spent + seconds
+            if spent > enough:
+                break
     return least, peak, float(value.detach())
 
-
-def warm_up(name, given, backward, device, real):
-    """On a card the first call compiles kernels for K and C, whatever T is."""
-    short = Given(given.emissions[:1, :min(given.T, 40)], given.transition, given.duration)
-    try:
-        measure(name, short, backward, device, real, 0)
-    except TooLarge:
-        pass

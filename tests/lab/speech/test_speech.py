@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "python"))
 sys.path.insert(0, str(HERE))
 
 import espeak  # noqa: E402
+import models  # noqa: E402
 import phones  # noqa: E402
 import sentences  # noqa: E402
 
@@ -128,6 +129,18 @@ class Sentences(unittest.TestCase):
         self.assertEqual(first, second)
         self.assertNotEqual(first, other)
         self.assertEqual(len(set(first)), 50)
+
+
+class Posteriors(unittest.TestCase):
+    def test_mean_p_true_is_over_all_frames_and_sums_copies(self):
+        with tempfile.TemporaryDirectory() as kept:
+            folder = pathlib.Path(kept)
+            (folder / "truth.bed").write_text("a\t0\t3\tx\na\t3\t4\ty\nb\t0\t1\ty\n")
+            (folder / "p.x.bedgraph").write_text("#semicrf\na\t0\t2\t0.5\na\t2\t4\t0.1\n")
+            (folder / "p.y_1.bedgraph").write_text("a\t3\t4\t0.6\nb\t0\t1\t0.2\n")
+            (folder / "p.y_2.bedgraph").write_text("a\t2\t4\t0.3\nb\t0\t1\t0.4\n")
+            found = models.mean_p_true(folder / "truth.bed", folder / "p", lambda label: ["y_1", "y_2"] if label == "y" else [label])
+            self.assertAlmostEqual(found, (0.5 + 0.5 + 0.1 + 0.6 + 0.3 + 0.2 + 0.4) / 5)
 
 
 class Cepstra(unittest.TestCase):
