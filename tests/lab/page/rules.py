@@ -28,6 +28,11 @@ def at_most(bound, good=REPRODUCED, bad=DIFFERS):
     return Rule("<= %.3g" % bound, lambda value: value <= bound, good, bad)
 
 
+def off_by(tolerance):
+    """Of a difference to what the paper says."""
+    return Rule("off by <= %.3g" % tolerance, lambda value: value <= tolerance)
+
+
 def at_least(bound, good=REPRODUCED, bad=DIFFERS):
     return Rule(">= %.3g" % bound, lambda value: value >= bound, good, bad)
 

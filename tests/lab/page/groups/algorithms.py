@@ -1,7 +1,7 @@
 """App. B and D: semirings, exponents, memory, low rank."""
 
 from figures import figure, first
-from rules import BETTER, CORRECTED, REPRODUCED, above, at_most
+from rules import BETTER, CORRECTED, REPRODUCED, above, at_most, off_by
 
 # Exponents of T, K and C in seconds, then in bytes, as the paper states them.
 STATED = {"edge-tensor": (1, 1, 2, 1, 1, 2), "linear-scan": (1, 1, 2, 1, 1, 2), "ring-scan": (1, 1, 2, 1, 1, 2), "streaming": (1, 1, 2, .5, .5, 1),
@@ -26,7 +26,7 @@ def complexity(claims, rows):
         values = [exponents(rows, method)[part]["TKC".index(axis)] for axis in axes]
         stated = [STATED[method][3 * part + "TKC".index(axis)] for axis in axes]
         off = max(abs(value - want) for value, want in zip(values, stated))
-        claims.judge(where, claim, paper, "exponents " + written(values, axes), off, at_most(TOLERANCE), command, note)
+        claims.judge(where, claim, paper, "exponents " + written(values, axes), off, off_by(TOLERANCE), command, note)
     judge("Table 3", "streaming: time", "O(T K C²)", "streaming", 0, "TKC")
     judge("Table 3", "streaming: memory", "O(KC + √(T/K) KC): at most √T √K C", "streaming", 1, "TKC")
     judge("App. B", "linear scan: time", "O(T K C²)", "linear-scan", 0, "TKC")
