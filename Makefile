@@ -20,8 +20,8 @@ help:
 	@echo 'make package a Debian package of the program, build/release/semicrf_VERSION-1_ARCH.deb'
 	@echo 'make portable an archive that runs on other distributions, build/portable/semicrf-VERSION-linux-ARCH.tar.xz'
 	@echo 'make bench   measure speed and accuracy on this machine, JSON lines'
-	@echo 'make paper   the tables and pictures of docs/paper.md, build/paper/, at the sizes of the paper: up to two hours'
-	@echo 'make paper-small  the same at sizes that take about ten minutes'
+	@echo 'make paper   the tables and pictures of docs/paper.md, build/paper/, at the sizes of the paper: half an hour'
+	@echo 'make paper-small  the same at sizes that take two minutes, and the build'
 	@echo 'make format  lay out all sources with clang-format'
 	@echo 'make lint    check the layout, and run clang-tidy over all sources'
 	@echo 'make clean   remove build/'
@@ -99,18 +99,20 @@ test: build build-sanitized
 bench: build
 	$(PROGRAM) bench
 
-# The laboratory (tests/lab) in a build folder of its own; without its packages the speech experiment is left out.
+# The laboratory (tests/lab): two more programs of the release build where that is there, else a build of its own without tests;
+# without its packages the speech experiment is left out.
 PAPER := build/paper
+LAB := $(if $(wildcard build/release/bin/semicrf),release,lab)
 lab: packages
 	@cmake/install_packages.sh apt-packages-lab.txt || true
-	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
-	cmake --build --preset lab --parallel $(JOBS) --target lab
+	$(if $(filter lab,$(LAB)),cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF)))
+	cmake --build --preset $(LAB) --parallel $(JOBS) --target lab
 
 paper: lab
-	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full
+	python3 -B tests/lab/paper.py --program build/$(LAB)/bin/semicrf-lab --out $(PAPER) --full
 
 paper-small: lab
-	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER)
+	python3 -B tests/lab/paper.py --program build/$(LAB)/bin/semicrf-lab --out $(PAPER)
 
 format:
 	clang-format -i $(SOURCES)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes every table and picture of docs/paper.md and docs/paper-experiments.md, then prints the table of claims:
 
-    python3 tests/lab/paper.py --program build/lab/bin/semicrf-lab --out build/paper [--full] [--only STEP ...]
+    python3 tests/lab/paper.py --program build/release/bin/semicrf-lab --out build/paper [--full] [--only STEP ...]
 
 A step is a table of semicrf-lab, one of the experiments (cap, speech, which run the program semicrf) or a comparison
 with other programs (peers ...). A step that needs what is not there is named as skipped, which is no failure; one that fails
@@ -86,7 +86,7 @@ def main():
     parser.add_argument("--semicrf", type=pathlib.Path, help="the program, for cap and speech (default: beside semicrf-lab)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/paper"))
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parent.parent.parent / "shared/data", help="real segmentations")
-    parser.add_argument("--full", action="store_true", help="the paper's sizes: up to two hours on two cores; else about ten minutes")
+    parser.add_argument("--full", action="store_true", help="the paper's sizes: about half an hour of one core; else one or two minutes")
     parser.add_argument("--only", nargs="+", choices=STEPS, default=STEPS)
     parser.add_argument("--corpora", type=int, help="of speech (default: 3; 2 in the small form)")
     parser.add_argument("--jobs", type=int, default=1, help="steps at a time; more than one disturbs what is timed")

@@ -22,6 +22,12 @@ def claims_of(module):
     return make
 
 
+def summary(folder):
+    found = [claim_table.kind(row[5]) for row in claim_table.all_claims(folder)]
+    names = sorted(set(found), key=lambda name: -found.count(name))
+    return table(["verdict"] + names, [["claims"] + ["%d" % found.count(name) for name in names]])
+
+
 def with_spread(row, name):
     return "%.3f (%.3f)" % (row[name], row[name + "_sd"])
 
@@ -202,7 +208,7 @@ def makers():
     from groups import algorithms as a, bands as b, centring as c, numbers as n, peers as p, speech as s, times as t
     named = {"claims: section 4": c, "claims: Table 5 and appendix A": n, "claims: appendix B": a, "claims: appendix C": b, "claims: figure 2": t, "claims: peers": p, "claims: speech": s}
     found = {name: claims_of(module) for name, module in named.items()}
-    found.update({"baselines": baselines, "trained": trained, "bands": bands, "accuracy": accuracy, "training": training, "forward": forward, "largest n": largest, "exponents": exponents,
+    found.update({"summary": summary, "baselines": baselines, "trained": trained, "bands": bands, "accuracy": accuracy, "training": training, "forward": forward, "largest n": largest, "exponents": exponents,
                   "peers on a processor": peers_of("peers", "double"), "peers on a card": peers_of("peers_cuda", "float"), "card": card, "low rank": gains, "ranks": ranks,
                   "tables 6 and 7": speech, "speech results": speech_results, "steps": steps})
     return found

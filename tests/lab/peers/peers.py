@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Other programs and the product on the same problems, in one call, on one machine:
 
-    python3 tests/lab/peers/peers.py build/paper --program build/lab/bin/semicrf-lab [--full]
+    python3 tests/lab/peers/peers.py build/paper --program build/release/bin/semicrf-lab [--full]
     python3 tests/lab/peers/peers.py build/paper --device cuda --bench build/cuda/tests/gpu/gpu_bench [--full]
 
 flash-semicrf (flash_semicrf: its streaming passes, its linear scans and its trees), pytorch-struct (torch_struct), hsmmlearn for
