@@ -24,7 +24,7 @@ def claims_of(module):
 
 def summary(folder):
     found = [claim_table.kind(row[5]) for row in claim_table.all_claims(folder)]
-    names = sorted(set(found), key=lambda name: -found.count(name))
+    names = sorted(dict.fromkeys(found), key=lambda name: -found.count(name))
     return table(["verdict"] + names, [["claims"] + ["%d" % found.count(name) for name in names]])
 
 
