@@ -38,9 +38,10 @@ FUSED = ["flash-semicrf, Triton"]
 # preference for a duration, rare transitions, so that every duration counts.
 CPU = [((1, 128, 4, 3), "random", STREAMING + SCANS + TREES, (FORWARD, BOTH)),
        ((1, 256, 12, 4), "random", STREAMING + SCANS + TREES, (FORWARD, BOTH)),
-       ((1, 1024, 24, 4), "random", STREAMING + SCANS + TREES, (FORWARD,)),
+       ((1, 1024, 24, 4), "random", STREAMING + SCANS, (FORWARD,)),
        ((4, 100, 20, 8), "random", STREAMING + SCANS, (FORWARD, BOTH))]
-CPU_FULL = [((4, 300, 30, 39), "random", STREAMING + SCANS, (FORWARD, BOTH)),
+CPU_FULL = [((1, 1024, 24, 4), "random", TREES, (FORWARD,)),
+            ((4, 300, 30, 39), "random", STREAMING + SCANS, (FORWARD, BOTH)),
             ((1, 4096, 60, 8), "random", STREAMING + SCANS + TREES, (FORWARD,))]
 CUDA = [((1, 128, 4, 3), "random", FUSED + SCANS + TREES, (FORWARD, BOTH)),
         ((1, 256, 12, 4), "random", FUSED + SCANS + TREES, (FORWARD, BOTH)),
