@@ -61,8 +61,9 @@ void write_largest(const Run& run) {
   constexpr Index kLabels = 3, kMostDurations = 100'000;
   for (const std::size_t limit_mib : {std::size_t{1}, std::size_t{1024}, std::size_t{48} * 1024})
     for (const std::string& method : all_methods())
-      for (const Index T : run.pick<std::vector<Index>>(
-               {64, 128, 4096, 1'000'000}, {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000})) {
+      for (const Index T :
+           run.pick<std::vector<Index>>({64, 128, 4096, 100'000, 1'000'000},
+                                        {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000})) {
         const std::size_t limit = limit_mib * kMebibyte;
         const auto fits = [&](Index K) {
           return predicted_bytes(method, Pass::kBoth, {T, K, kLabels}) <= limit;
