@@ -181,7 +181,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
       "weights); "
       "or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with the columns "
       "begin, end (seconds) and label; SAMPLE=FILE: those of one of several samples")
-      ->type_name("[SAMPLE=]FILE");
+      ->type_name("FILE");
   add_tier_option(command, arguments.unit);
   command.add_option(
       "TRACK", input.inputs,

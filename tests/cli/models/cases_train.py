@@ -524,7 +524,7 @@ def test_given_scores_of_starts(box):
     expected = (log_z - score) / len(rows)
     check(abs(model["training"]["nll_per_position"] - expected) < 1e-6, "NLL %r, expected %r" % (model["training"]["nll_per_position"], expected))
     # They help, zeros change nothing, threads neither.
-    box.ok(GIVEN + "-o none.json x.npy")
+    box.ok(GIVEN + "--boundary-window none --margin 0 -o none.json x.npy")
     without = json.loads(box.text("none.json"))
     check(without["training"]["nll_per_position"] > model["training"]["nll_per_position"] + 0.05, "given scores do not help")
     box.ok(GIVEN + "-o zero.json --start-scores zero.npy --end-scores x=zero.npy x.npy")
