@@ -5,6 +5,7 @@
 
 #include "core/sizes.h"
 #include "io/text/palette.h"
+#include "train/data/label_file.h"
 #include "train/objective/objective.h"
 #include "windows/memory_budget.h"
 
@@ -38,6 +39,8 @@ std::vector<Label> LearnShapes::named_labels(int count) const {
   }
   for (std::size_t c = 0; c < labels.size(); ++c)
     if (!labels[c].color) labels[c].color = palette_color(c);
+  // The commonest label will be the first one.
+  if (data_.known.empty() && count > 2) labels.front().color = kBackgroundColor;
   return labels;
 }
 

@@ -244,7 +244,7 @@ void set_background(const std::string& name, const std::vector<Label>& known, La
   if (!known.empty())
     throw UsageError("--background: " + in_quotes(name) + " is not one of the labels of --init",
                      "give one of its labels: semicrf info lists them");
-  labels.labels.push_back({name, std::nullopt});
+  labels.labels.push_back({name, kBackgroundColor});
 }
 
 std::optional<Warning> numbers_as_labels(const LabelFile& labels) {

@@ -2,6 +2,7 @@
 // (io/segments/segment_reader.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,9 @@
 #include "train/data/label_evidence.h"
 
 namespace semicrf {
+
+// A pale grey: most of a chromosome is background, which should not be what one sees of it.
+inline constexpr std::array<std::uint8_t, 3> kBackgroundColor = {224, 224, 224};
 
 struct LabelFile {
   std::string path;                  // as it was given

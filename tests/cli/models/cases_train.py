@@ -124,6 +124,7 @@ def test_peaks_from_one_list(box):
     train_them = ["train", "-b", "10", "--background", "none", "--labels", "peaks.bed", "-o", "p.json", "signal.bw"]
     box.ok(train_them)
     model = load(box, "p.json")
+    check(model["labels"][1] == {"name": "none", "color": "#e0e0e0"}, "the background is not pale: %r" % model["labels"])
     bins = [(int(line.split()[2]) - int(line.split()[1])) // 10 for line in lines]
     check(model["max_duration"] == max(bins) and model["boundary"]["window"] == [-2, 2], "K %d" % model["max_duration"])
     check(abs(float(model["training"]["options"]["margin"]) - 16 * len(bins) / sum(bins)) < 1e-12, "%s" % model["training"])
