@@ -295,7 +295,8 @@ class Run {
       for (const Stretch& stretch : stretches_.at(chromosome.name)) evaluator.add(stretch);
     report_.evaluation = evaluator.result();
     report_.missing_places = coverage_.missing_places();
-    if (const std::string options = coverage_.options_to_leave_out(region_file()); !options.empty())
+    const std::string options = coverage_.options_to_leave_out(region_file());
+    if (options_.names_options && !options.empty())
       report_.hint = options + " evaluates only what is predicted";
     if (coverage_.missing() > 0)
       warn({"not-predicted", report_.predicted->file + " has no segment on " + amount(coverage_.missing()) +

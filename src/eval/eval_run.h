@@ -37,6 +37,7 @@ struct EvalOptions {
   std::string json_path;        // or empty
   MultiqcTarget multiqc;        // for a comparison with a truth, with its sample
   std::string version;          // version of the program
+  bool names_options = true;    // whether warnings name options of `eval` that help
 };
 
 // Throws the errors of core/error.h. `progress` may be null.

@@ -151,6 +151,7 @@ class Report {
     eval.calibration.labels = options_.labels_posterior;
     eval.tolerance = options_.tolerance;
     eval.version = options_.version;
+    eval.names_options = false;
     evaluation_ = evaluate(eval, nullptr);
     LabelNumbers numbers;
     for (const Label& label : basis_.model().labels) numbers.number(label.name);

@@ -367,8 +367,9 @@ def test_partial_prediction_and_textgrids(box):
     parameters(box, "m.json", labels=["a", "b"], bin_size=1, max_duration=60, centering="none", initial="none",
                transition=[["-inf", 0], [0, "-inf"]], duration={"kind": "uniform"}, start=None, end=None)
     box.ok("decode -q -p m.json --unit frames %s -o o.bed x.npz" % " ".join("-r " + name for name in names[:5]))
-    box.ok("report -p m.json --segments o.bed --truth tg --rate 100 --unit seconds -o r.html x.npz")
+    said = box.ok("report -p m.json --segments o.bed --truth tg --rate 100 --unit seconds -o r.html x.npz").stderr
     text = box.text("r.html")
+    check("count as missing [not-predicted]" in said and "-L " not in said and "which count as missing; " not in text, said)
     agrees = re.search(r"<dt>Agrees with the truth[^<]*</dt>\s*<dd>([0-9.]+) %", text)
     check(agrees and float(agrees.group(1)) > 90, "%r" % (agrees and agrees.group(0)))
     check("<dt>Sequences</dt>" in text and "<dt>Chromosomes</dt>" not in text, "recordings are called chromosomes")
