@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/text/names.h"
+#include "core/text/text.h"
 #include "io/segments/segment_reader.h"
 
 namespace semicrf {
@@ -45,6 +46,9 @@ std::map<std::string, std::int64_t> for_each_interval(const std::string& path, B
 void add_interval(const BedRecord& record, Annotation& annotation) {
   const bool reverse = record.fields.size() >= 6 && record.fields[5] == "-";
   annotation.chromosomes[record.chromosome].push_back({record.begin, record.end, reverse});
+  ++annotation.lines;
+  if (!record.name.empty() && annotation.names.size() <= kMostAnnotationNames)
+    annotation.names.insert(record.name);
 }
 
 void sort_intervals(Annotation& annotation) {
@@ -57,15 +61,21 @@ void sort_intervals(Annotation& annotation) {
 Annotation read_annotation(const std::string& argument, BedPoints points) {
   std::string path = argument;
   const std::string name = take_file_name(path);
-  Annotation annotation{name == "-" ? "annotation" : name, {}, {}};
+  Annotation annotation;
+  annotation.name = name == "-" ? "annotation" : name;
   annotation.lengths =
       for_each_interval(path, points, [&](const BedRecord& record) { add_interval(record, annotation); });
   sort_intervals(annotation);
   return annotation;
 }
 
-std::vector<Annotation> read_named_annotations(const std::string& argument, BedPoints points) {
+std::vector<Annotation> read_named_annotations(const std::string& argument, BedPoints points,
+                                               bool may_lack_names) {
   std::string path = argument;
+  if (may_lack_names && argument != "-") {
+    std::vector<Annotation> one{read_annotation(argument, points)};
+    if (one.front().names.empty()) return one;
+  }
   const std::string name = take_sequence_name(path);
   const std::string before = name.empty() ? "" : name + ":";
   std::map<std::string, Annotation> by_name;
@@ -86,6 +96,32 @@ std::vector<Annotation> read_named_annotations(const std::string& argument, BedP
   }
   std::ranges::sort(annotations, natural_less, &Annotation::name);
   return annotations;
+}
+
+std::string names_text(const Annotation& annotation) {
+  const std::size_t names = annotation.names.size();
+  // Where nearly every line has a name of its own, it is an identifier.
+  if (names < 2 || names > kMostAnnotationNames || annotation.lines < 3 * static_cast<std::int64_t>(names))
+    return "";
+  return std::to_string(names) + " names in column 4 (" +
+         few_of(std::vector(annotation.names.begin(), annotation.names.end()), 3) +
+         ") are taken as one annotation; --by-name makes one of each";
+}
+
+std::string covers_text(const Annotation& annotation) {
+  constexpr double kNearlyAll = 0.9;
+  constexpr std::int64_t kFewLines = 5;  // fewer say nothing by their span
+  std::int64_t bases = 0, span = 0;
+  for (const auto& [chromosome, intervals] : annotation.chromosomes) {
+    if (intervals.empty()) continue;
+    span += intervals.back().end - intervals.front().begin;
+    for (const AnnotatedInterval& interval : intervals) bases += interval.end - interval.begin;
+  }
+  if (annotation.lines < kFewLines || static_cast<double>(bases) <= kNearlyAll * static_cast<double>(span))
+    return "";
+  return "it covers " + formatted("%.3g", 100 * static_cast<double>(bases) / static_cast<double>(span)) +
+         " % of the bases between its first and last interval, so that the fold says which labels lie there "
+         "at all";
 }
 
 void merge_overlaps(Annotation& annotation) {

@@ -75,7 +75,7 @@ HeatScale scale_of(const std::string& name) {
 std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const std::string& argument) {
   const BedPoints points = arguments.centres ? BedPoints::kAllowed : BedPoints::kRefused;
   if (arguments.by_name) {
-    return read_named_annotations(argument, points);
+    return read_named_annotations(argument, points, arguments.annotations.size() > 1);
   }
   return {read_annotation(argument, points)};
 }
@@ -111,6 +111,10 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
         merge_overlaps(annotation);
       }
       warn_of_outside(annotation, segmentation, warnings);
+      const std::string names_taken = arguments.by_name ? "" : names_text(annotation);
+      if (!names_taken.empty()) warnings.add({"annotation-names", names_taken, annotation.name});
+      const std::string covers = arguments.centres ? "" : covers_text(annotation);
+      if (!covers.empty()) warnings.add({"annotation-covers", covers, annotation.name});
       if (!names.insert(annotation.name).second)
         throw UsageError("two annotations are named '" + annotation.name + "'", "name the files: NAME=PATH");
       results.map.columns.push_back(annotation.name);

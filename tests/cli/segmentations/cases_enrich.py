@@ -62,6 +62,22 @@ def check_row(row, label_bases, annotation, both, every, names=("label_bases", "
         check(row["fold"] == ".", "%r" % row)
 
 
+def test_annotation_that_may_not_be_meant(box):
+    """A labelled file taken as one, one that tiles its chromosome, and --by-name beside a file without names."""
+    box.write("seg.bed", "".join("chr1\t%d\t%d\t%s\n" % (100 * i, 100 * i + 100, "ab"[i % 2]) for i in range(20)))
+    box.write("lad.bed", "".join("chr1\t%d\t%d\t%s\n" % (200 * i, 200 * i + 200, ("LAD", "iLAD")[i % 2]) for i in range(8)))
+    box.write("tss.bed", "".join("chr1\t%d\t%d\n" % (300 * i, 300 * i + 10) for i in range(5)))
+    result = box.ok("enrich seg.bed lad.bed tss.bed -o e.tsv")
+    check("2 names in column 4 (LAD, iLAD) are taken as one annotation; --by-name makes one of each" in result.stderr
+          and "annotation-names" in result.stderr, result.stderr)
+    check("it covers 100 % of the bases between" in result.stderr and "annotation-covers" in result.stderr, result.stderr)
+    result = box.ok("enrich seg.bed lad.bed tss.bed --by-name -o e.tsv")
+    found = {line.split("\t")[1] for line in box.text("e.tsv").splitlines()[1:]}
+    check(found == {"LAD", "iLAD", "tss"} and result.stderr == "", "%s, %s" % (found, result.stderr))
+    box.write("ids.bed", "".join("chr1\t%d\t%d\tgene%d\n" % (300 * i, 300 * i + 10, i) for i in range(5)))
+    check(box.ok("enrich seg.bed ids.bed -o e.tsv").stderr == "", "identifiers are not kinds")
+
+
 def test_folds_are_their_definition(box):
     rng = random.Random(31)
     for _ in range(4):
