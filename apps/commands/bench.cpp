@@ -102,7 +102,7 @@ void add_bench_command(CLI::App& program) {
           "-T,--positions", arguments->shape.length,
           "number of positions; give -T, -K and -C for one workload of your own; -T alone sets the length\n"
           "of a --workload (of each of its sequences)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   command->add_option("-K,--max-duration", arguments->shape.max_duration, "longest segment in positions")
       ->check(CLI::PositiveNumber);
   command->add_option("-C,--labels", arguments->shape.num_labels, "number of labels")
