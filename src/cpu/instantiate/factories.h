@@ -14,5 +14,9 @@ std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const TraceTables& 
 std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_unit(const ChainModel& model);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_float(const ChainModel& model);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_double(const ChainModel& model);
+// K = 1 without cut edges, with few labels and transitions between all of them, for both precisions; what
+// that kernel leaves out is computed by those of `general`. `general` itself for other models.
+std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_unit(
+    const ChainModel& model, std::unique_ptr<KernelFactory<PosteriorKernel>> general);
 
 }  // namespace semicrf::cpu
