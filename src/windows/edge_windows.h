@@ -22,8 +22,8 @@ struct EdgeWindow {
   std::int64_t positions = 0;           // 0: the edge has no window of its own
   const EdgeRoles* roles = nullptr;     // roles of a piece that is cut at this edge alone
   Engine* engine = nullptr;             // has the chain of `roles`, and computes in the host's memory
-  std::unique_ptr<ScoreSource> scores;  // scores of that chain
-  std::unique_ptr<ScoreSource> plain;   // scores of the model's own labels
+  std::shared_ptr<ScoreSource> scores;  // scores of that chain
+  std::shared_ptr<ScoreSource> plain;   // scores of the model's own labels
 
   bool exists() const { return positions > 0; }
 };

@@ -28,6 +28,7 @@ inline AnalysisList cut_piece_analyses() {
   analyses.add<ViterbiDecoding>();
   PosteriorRequest request;
   request.labels = request.starts = request.ends = request.along_path = request.path_edges = true;
+  request.sums = request.counts = true;
   analyses.add<Posteriors>(request);
   return analyses;
 }

@@ -24,7 +24,7 @@ Warning uncertain_entropy_warning(const std::string& what, std::int64_t pieces, 
 // Windows for sums in double precision within `budget` bytes or, where none fits, the least multiple by a
 // power of two: whether an entropy is computed again must not depend on the memory that threads have left.
 WindowPlan plan_at_least(const Engine& engine, const ScoreSource& source, const PosteriorSelection& selection,
-                         std::size_t budget);
+                         std::size_t budget, EdgeLengths edges = {});
 
 // The options of an engine that computes a piece of so many positions again, in double precision and with
 // `threads` threads. Short pieces are computed on the processor, since opening a device takes longer.
@@ -32,7 +32,8 @@ EngineOptions options_in_double(EngineOptions options, int threads, std::int64_t
 
 // Sweeps once more in double precision where the entropy of `result.sums`, which an engine of `options` has
 // computed, does not stand, and takes the new entropy and its uncertainty. All else stays as it is.
-// `selection` and `source`: those of the sweep; `budget`: bytes for its windows, see plan_at_least().
+// `selection` and `source`: those of the sweep; `budget`: bytes for its windows, see plan_at_least(). A piece
+// with windows at its edges that is too short for those of the other engine keeps what it has.
 void make_entropy_certain(const EngineOptions& options, const ChainModel& model, ScoreSource& source,
                           const PosteriorSelection& selection, std::size_t budget, PosteriorResult& result);
 

@@ -8,6 +8,7 @@
 #include "core/chain_model.h"
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
+#include "engine/masks.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::int64_t kSlab = 1 << 16;  // positions whose sums are kept until they are added in their order
 constexpr std::int64_t kRows = 256;      // positions that a thread does at a time
 constexpr double kResidueBand = 16;
+// A score of size s costs what is added to it 1.1e-16 s, which is the error of a posterior made of that.
+constexpr double kMaskRounding = 0x1p-46;
 
 // p times score; nothing where P forbids it, whatever rounding has left of p.
 template <class CountedScore>
@@ -98,8 +101,9 @@ class ScoredStretch {
 
   void add_uncertainty(double p, double score, double& sum) const {
     if (score == kNegativeInfinity) return;
-    const bool band = p < kResidueBand * rounding_.residue;
-    sum += ((band ? p : 0) + rounding_.absolute) * std::fabs(score);
+    const double size = std::fabs(score);
+    const bool band = p < kResidueBand * rounding_.residue || (size > kMaskDepth && p < kMaskRounding * size);
+    sum += ((band ? p : 0) + rounding_.absolute) * size;
   }
 
   void add_edges(std::int64_t t, ExpectedScore::PositionScore& result) const {
@@ -136,7 +140,8 @@ ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored
       scored_(scored),
       rounding_(PosteriorRounding::of(precision)),
       threads_(threads),
-      labels_(wide(scored.num_labels)) {
+      labels_(wide(scored.num_labels)),
+      first_(labels_, 0.0) {
   if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
   if (counted.has_tail() && scored.max_duration > counted.max_duration)
     throw std::logic_error("expected counts with tails do not tell so many durations apart");

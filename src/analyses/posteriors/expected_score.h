@@ -57,7 +57,8 @@ class ExpectedScore {
   // posteriors; `threads`: for the positions.
   ExpectedScore(const ChainModel& counted, const ChainModel& scored, Precision precision, int threads = 1);
 
-  // The positions of a block, from position 0 on without gaps, with the posteriors of labels, starts and
+  // The positions of a block, from position 0 on without gaps (or from a later one: then without what only
+  // position 0 has), with the posteriors of labels, starts and
   // ends. Both windows cover the block: the scores of P and those of Q.
   void add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored);
 
@@ -99,13 +100,13 @@ class ExpectedScore {
   PosteriorRounding rounding_;
   int threads_;
   std::size_t labels_;
-  CompensatedSum subtracted_;                // scores of the most probable labels
-  CompensatedSum rest_;                      // expectations of what is left at the positions
-  double uncertain_ = 0;                     // uncertainty of rest_, see uncertainty()
-  std::vector<double> first_;                // (C): P(a segment of c starts at position 0)
-  std::vector<double> last_ends_;            // (C): P(a segment of c ends at the latest position)
-  std::vector<Pair> forbidden_;              // transitions that Q forbids and P allows, not seen so far
-  bool forbidden_seen_ = false;              // one of them has a positive probability
+  CompensatedSum subtracted_;      // scores of the most probable labels
+  CompensatedSum rest_;            // expectations of what is left at the positions
+  double uncertain_ = 0;           // uncertainty of rest_, see uncertainty()
+  std::vector<double> first_;      // (C): P(a segment of c starts at position 0), 0: it was not added
+  std::vector<double> last_ends_;  // (C): P(a segment of c ends at the latest position)
+  std::vector<Pair> forbidden_;    // transitions that Q forbids and P allows, not seen so far
+  bool forbidden_seen_ = false;    // one of them has a positive probability
   std::optional<ForbiddenPart> first_part_;  // the leftmost part that has a position
   std::vector<PositionScore> slab_;          // terms of the positions of the current slab
 };

@@ -60,11 +60,82 @@ void PosteriorSumming::add_entropies(std::span<const double> rows) {
 }
 
 PosteriorSums PosteriorSumming::finish(double log_partition) {
-  // One segmentation alone has no entropy; rounding may leave less than nothing.
   const ExpectedScore& score = cross_ ? cross_->score() : score_;
-  sums_.entropy = std::max(0.0, score.minus_expectation(log_partition, sums_.counts));
+  sums_.entropy = score.minus_expectation(log_partition, sums_.counts);
   sums_.entropy_uncertainty = score.uncertainty(sums_.counts);
   return std::move(sums_);
+}
+
+PieceSums::PieceSums(const Engine& engine, const PosteriorSelection& selection, const WindowLoop& loop)
+    : selection_(selection), loop_(loop) {
+  const auto begin = [&](std::size_t place, const Engine& by, const EdgeRoles* roles) {
+    parts_[place].emplace(by.model(), by.precision(), selection.scored, roles, selection.threads);
+  };
+  begin(1, engine, selection.roles);
+  if (loop.first_inner() > 0) begin(0, loop.engine(0), loop.roles(0));
+  if (loop.last_inner() < loop.last()) begin(2, loop.engine(loop.last()), loop.roles(loop.last()));
+}
+
+std::size_t PieceSums::place(std::int64_t n) const {
+  return n < loop_.first_inner() ? 0 : n <= loop_.last_inner() ? 1 : 2;
+}
+
+void PieceSums::add(std::int64_t n, const PosteriorBlock& block, const ScoreWindow& scores) {
+  part(n).add(block, scores);
+  const auto labels = block.labels.size() / wide(block.range.size());
+  if (selection_.roles != nullptr && n == 0) {
+    const std::span<const double> first = block.labels.first(labels);
+    first_labels_.assign(first.begin(), first.end());
+  }
+  if (place(n) != 2) return;
+  const EdgeRoles& roles = *part(n).roles();
+  into_last_.clear();
+  for (std::size_t c = wide(roles.role_of_last()); c < labels; c += wide(roles.count()))
+    into_last_.push_back(std::max(0.0, block.labels[c] - block.starts[c]));
+}
+
+PosteriorSums PieceSums::finish(double log_partition, std::int64_t length) {
+  PosteriorSums sums = parts_[1]->finish(log_partition);
+  if (selection_.roles != nullptr) {
+    sums.counts = selection_.roles->fold(sums.counts);
+    selection_.roles->add_whole_piece(length, first_labels_, sums.counts);
+    for (std::vector<double>* rows : {&sums.label_bins, &sums.label_segments, &sums.last_bin})
+      selection_.roles->fold_rows(*rows);
+  }
+  for (const std::size_t place : {0, 2})
+    if (parts_[place]) add_part(*parts_[place], sums);
+  if (parts_[2]) add_last_segments(*parts_[2]->roles(), sums);
+  // One segmentation alone has no entropy; rounding may leave less than nothing.
+  sums.entropy = std::max(0.0, sums.entropy);
+  return sums;
+}
+
+void PieceSums::add_part(PosteriorSumming& part, PosteriorSums& sums) const {
+  const EdgeRoles& roles = *part.roles();
+  PosteriorSums more = part.finish(0);
+  sums.counts.add(roles.fold(more.counts));
+  sums.entropy += more.entropy;
+  sums.entropy_uncertainty += more.entropy_uncertainty;
+  for (std::vector<double>* rows : {&more.label_bins, &more.label_segments, &more.last_bin})
+    roles.fold_rows(*rows);
+  for (std::size_t c = 0; c < sums.label_bins.size(); ++c) {
+    sums.label_bins[c] += more.label_bins[c];
+    sums.label_segments[c] += more.label_segments[c];
+    sums.label_entropies[c] += more.label_entropies[c];
+  }
+  if (&part == &*parts_[2]) sums.last_bin = std::move(more.last_bin);
+}
+
+// A last segment that began before the window at the right edge is counted there, as one that is longer than
+// K. What its survival scores beyond that, -log(1-q), it gets where it enters the window.
+void PieceSums::add_last_segments(const EdgeRoles& roles, PosteriorSums& sums) const {
+  const ChainModel& base = roles.base();
+  for (std::size_t c = 0; c < into_last_.size(); ++c) {
+    if (!base.has_tail() || base.log_tail[c] == kNegativeInfinity) continue;
+    const double beyond = -std::log1p(-std::exp(base.log_tail[c]));
+    sums.entropy -= into_last_[c] * beyond;
+    sums.counts.tail[c] += into_last_[c] * std::expm1(beyond);
+  }
 }
 
 }  // namespace semicrf

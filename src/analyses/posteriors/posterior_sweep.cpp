@@ -28,16 +28,6 @@ void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result
   }
 }
 
-// Turns the sums over the labels of a cut piece's chain into those over the labels of its base.
-// `first_labels`: posteriors of the chain's labels at position 0.
-void fold_sums(const EdgeRoles& roles, std::int64_t length, std::span<const double> first_labels,
-               PosteriorSums& sums) {
-  sums.counts = roles.fold(sums.counts);
-  roles.add_whole_piece(length, first_labels, sums.counts);
-  for (std::vector<double>* rows : {&sums.label_bins, &sums.label_segments, &sums.last_bin})
-    roles.fold_rows(*rows);
-}
-
 int base_labels(const Engine& engine, const PosteriorSelection& selection) {
   return engine.model().num_labels / (selection.roles != nullptr ? selection.roles->count() : 1);
 }
@@ -52,8 +42,7 @@ class Sweep {
         loop_(engine, source, plan, WindowLoop::Scores::kAny, progress, selection.edges),
         rows_(selection, base_labels(engine, selection), engine.precision()),
         spool_(kSpoolMemory, "") {
-    if (selection.needs_sums())
-      sums_.emplace(engine.model(), engine.precision(), selection.scored, selection.roles, selection.threads);
+    if (selection.needs_sums()) sums_.emplace(engine, selection, loop_);
   }
 
   PosteriorResult run(const PosteriorSink& sink) {
@@ -61,9 +50,7 @@ class Sweep {
     const bool stand = prove_backward();
     if (sums_) {
       if (!stand) add_up_again();
-      result_.sums = sums_->finish(result_.log_partition);
-      if (selection_.roles != nullptr)
-        fold_sums(*selection_.roles, plan_.range(loop_.last()).end, first_labels_, *result_.sums);
+      result_.sums = sums_->finish(result_.log_partition, plan_.length);
       if (!selection_.counts) result_.sums->counts = {};
     }
     for (const Window& kept : windows_) add_reports(kept.chunks, result_);
@@ -88,13 +75,13 @@ class Sweep {
   // Computes window n from its true left state; `right` is null at the end and while it is not known. Adds to
   // `sums`, if that is not null; that is not undone when the window is computed again.
   PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
-                          PosteriorSumming* sums) {
+                          PieceSums* sums) {
     const PositionRange range = plan_.range(n);
     PosteriorArrays arrays = rows_.prepare(range, roles(n));
-    if (sums != nullptr) arrays.counts = &sums->counts();
+    if (sums != nullptr) arrays.counts = &sums->counts(n);
     PosteriorWindow result = loop_.engine(n).posteriors(scores, range, loop_.left(n), right, arrays);
     rows_.clear_impossible(loop_.engine(n).model(), scores);
-    if (sums != nullptr) add_up(*sums, scores);
+    if (sums != nullptr) add_up(*sums, n, scores);
     if (roles(n) != nullptr) fold(n, result.chunks);
     rows_.finish(window(n).first_segment);
     if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
@@ -104,13 +91,9 @@ class Sweep {
   }
 
   // Adds up the window that was just computed.
-  void add_up(PosteriorSumming& sums, const ScoreWindow& scores) {
-    sums.add(rows_.computed(), scores);
+  void add_up(PieceSums& sums, std::int64_t n, const ScoreWindow& scores) {
+    sums.add(n, rows_.computed(), scores);
     if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
-    if (selection_.roles == nullptr || rows_.computed().range.begin != 0) return;
-    const auto labels = static_cast<std::size_t>(engine_.model().num_labels);
-    const std::span<const double> first = rows_.computed().labels.first(labels);
-    first_labels_.assign(first.begin(), first.end());
   }
 
   // Adds up the roles of each label. The entropies of labels are computed again, as engines give those of the
@@ -168,17 +151,17 @@ class Sweep {
   // share of a window that did not stand are of no use, and counts have the same digits only where windows
   // are added to each other from left to right.
   void add_up_again() {
-    sums_.emplace(engine_.model(), engine_.precision(), selection_.scored, selection_.roles,
-                  selection_.threads);
+    sums_.emplace(engine_, selection_, loop_);
     if (selection_.observer != nullptr) selection_.observer->restart();
     for (std::int64_t n = 0; n <= loop_.last(); ++n) {
-      const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;
+      std::optional<BoundaryState> right;
+      if (n < loop_.last()) right = loop_.into(n, window(n + 1).left_backward);
       const ScoreWindow scores = loop_.read(n);
       PosteriorArrays arrays = rows_.prepare(plan_.range(n), roles(n));
-      arrays.counts = &sums_->counts();
-      engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
-      rows_.clear_impossible(engine_.model(), scores);
-      add_up(*sums_, scores);
+      arrays.counts = &sums_->counts(n);
+      loop_.engine(n).posteriors(scores, plan_.range(n), loop_.left(n), right ? &*right : nullptr, arrays);
+      rows_.clear_impossible(loop_.engine(n).model(), scores);
+      add_up(*sums_, n, scores);
     }
   }
 
@@ -195,8 +178,7 @@ class Sweep {
   WindowLoop loop_;
   PosteriorRows rows_;
   TempSpool spool_;
-  std::optional<PosteriorSumming> sums_;
-  std::vector<double> first_labels_;  // P(label of the chain|0), where the piece was cut
+  std::optional<PieceSums> sums_;
   std::vector<Window> windows_;
   std::optional<SegmentList::Reader> path_;
   Segment segment_;

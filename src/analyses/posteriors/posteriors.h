@@ -33,7 +33,7 @@ class Posteriors : public Analysis {
   int passes() const override { return 1; }
   int sweeps() const override { return 2; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
-  bool knows_edge_windows() const override { return computes_together(); }
+  bool knows_edge_windows() const override { return true; }
   // An engine that adds up counts gives those of all its sequences together.
   bool computes_together() const override { return !request_.sums && !request_.counts; }
   bool gives_posteriors() const override { return true; }

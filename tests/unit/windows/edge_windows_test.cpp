@@ -38,6 +38,21 @@ void check_close(const std::vector<double>& found, const std::vector<double>& ex
   CHECK(most < tolerance);
 }
 
+// `tolerance`: of counts; an entropy is a difference of sums as large as `score`, and says how uncertain it
+// is.
+void check_equal_sums(const PosteriorSums& found, const PosteriorSums& expected, double tolerance,
+                      double score) {
+  check_close(found.counts.transition, expected.counts.transition, tolerance);
+  check_close(found.counts.duration, expected.counts.duration, tolerance);
+  check_close(found.counts.tail, expected.counts.tail, tolerance);
+  check_close(found.label_bins, expected.label_bins, tolerance);
+  check_close(found.label_segments, expected.label_segments, tolerance);
+  check_close(found.label_entropies, expected.label_entropies, 20 * tolerance);
+  check_close(found.last_bin, expected.last_bin, tolerance);
+  CHECK(std::fabs(found.entropy - expected.entropy) <
+        found.entropy_uncertainty + expected.entropy_uncertainty + 1e-9 * score + 1e-5);
+}
+
 void check_equal(const CutPieceResult& found, const CutPieceResult& expected, const ModelCase& sample,
                  double tolerance) {
   REQUIRE(found.result.feasible == expected.result.feasible);
@@ -53,6 +68,7 @@ void check_equal(const CutPieceResult& found, const CutPieceResult& expected, co
   const double bins = static_cast<double>(sample.length);
   CHECK(std::fabs(mine.boundary_mass - theirs.boundary_mass) < bins * (tolerance + resolution));
   CHECK(std::fabs(mine.label_entropy - theirs.label_entropy) < 20 * bins * (tolerance + resolution));
+  check_equal_sums(*mine.sums, *theirs.sums, bins * (tolerance + resolution), largest);
   check_close(found.boundary, expected.boundary, tolerance + resolution);
   check_close(found.labels, expected.labels, tolerance + resolution);
   check_close(found.starts, expected.starts, tolerance + resolution);
@@ -116,6 +132,10 @@ TEST_CASE("windows between those at cut edges change nothing") {
                 whole.result.get<PosteriorResult>().label_entropy);
           CHECK(parts.result.get<PosteriorResult>().log_partition ==
                 whole.result.get<PosteriorResult>().log_partition);
+          CHECK(parts.result.get<PosteriorResult>().sums->entropy ==
+                whole.result.get<PosteriorResult>().sums->entropy);
+          CHECK(parts.result.get<PosteriorResult>().sums->counts.duration ==
+                whole.result.get<PosteriorResult>().sums->counts.duration);
         }
         const CutPieceResult roles = with_roles_everywhere(cpu(precision), sample, cut);
         check_equal(whole, roles, sample, precision == Precision::kFloat ? 1e-4 : 1e-9);
