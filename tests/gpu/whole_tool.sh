@@ -37,13 +37,13 @@ for step in $steps; do
       python3 tests/gpu/make_long_scores.py "$scratch/small" 3000000 5
       for device in cpu cuda:0 auto; do
         out="$scratch/small/$device"
-        "$program" decode -q -t "$threads" -x $device -p data/scores.params.json data/scores.npy -o "$out.scores.bed" || fail $device
-        "$program" decode -q -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw -o "$out.demo.bed" || fail $device
+        "$program" decode -q --score none -t "$threads" -x $device -p data/scores.params.json data/scores.npy -o "$out.scores.bed" || fail $device
+        "$program" decode -q --score none -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw -o "$out.demo.bed" || fail $device
         "$program" posterior -q -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw --digits 3 \
           -o "$out.demo.bedgraph" || fail $device
         for memory in 8G 300M; do
           for what in exact none mean; do
-            "$program" decode -q -t "$threads" -x $device --max-memory $memory -p "$scratch/small/$what.json" \
+            "$program" decode -q --score none -t "$threads" -x $device --max-memory $memory -p "$scratch/small/$what.json" \
               "$scratch/small/scores.npy" -o "$out.$what.$memory.bed" --stats "$out.stats.json" || fail "$device $what"
             echo "$device $what $memory: $(grep -h viterbi_score "$out.stats.json")"
             grep -h -A 6 baseline "$out.stats.json" >"$out.$what.$memory.baseline"
@@ -58,7 +58,7 @@ for step in $steps; do
         "$scratch/small/scores.npy" "$scratch/small/bad.npy"
       for what in none mean; do
         for device in cpu cuda:0; do
-          "$program" decode -q -t "$threads" -x $device -p "$scratch/small/$what.json" "$scratch/small/bad.npy" -o "$scratch/bad.bed" \
+          "$program" decode -q --score none -t "$threads" -x $device -p "$scratch/small/$what.json" "$scratch/small/bad.npy" -o "$scratch/bad.bed" \
             2>"$scratch/small/$device.$what.error"
         done
         compare "error under $what" "$scratch/small/cpu.$what.error" "$scratch/small/cuda:0.$what.error"
