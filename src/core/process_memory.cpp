@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <string>
 
 #include "core/error.h"
 #include "core/text/fixed_decimal.h"

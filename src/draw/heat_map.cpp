@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/text/text.h"
-#include "draw/svg.h"
 
 namespace semicrf {
 namespace {

@@ -1,7 +1,6 @@
 #include "draw/scale.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 

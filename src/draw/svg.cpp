@@ -1,6 +1,5 @@
 #include "draw/svg.h"
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 

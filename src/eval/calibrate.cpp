@@ -1,20 +1,18 @@
 #include "eval/calibrate.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <set>
 #include <span>
-#include <string_view>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "eval/eval_input.h"
-#include "eval/metrics/stretches.h"
 #include "inputs/arguments/input_argument.h"
 #include "io/arrays/npy_reader.h"
 #include "io/files/output_names.h"
@@ -116,7 +114,7 @@ class Calibration {
     const std::int64_t edge = record.begin == run_begin ? 0 : before.end - run_begin;
     if (edge % bin_size_ == 0) return;
     throw InputError({path, place_of(before),
-                      "ends at " + std::to_string(before.end) + ", inside a bin of " + amount(bin_size_),
+                      fmt::format("ends at {}, inside a bin of {}", before.end, amount(bin_size_)),
                       "give a file with the bin size of the parameters"});
   }
 
@@ -291,8 +289,8 @@ class Calibration {
       }
       if (one.reliability.count() != result.bins)
         throw InputError({path, "",
-                          "has values for " + std::to_string(one.reliability.count()) +
-                              " evaluated bins, but " + first + " for " + std::to_string(result.bins),
+                          fmt::format("has values for {} evaluated bins, but {} for {}",
+                                      one.reliability.count(), first, result.bins),
                           "give files of one run"});
       unknown_.erase(label);
     }
@@ -318,8 +316,8 @@ class Calibration {
       throw UsageError(path + " does not hold the names of its labels", "give the parameters with -p");
     if (array.columns() != static_cast<std::int64_t>(truth_.model_labels.size()))
       throw InputError({path, "",
-                        "has " + std::to_string(array.columns()) + " columns, but the parameters have " +
-                            std::to_string(truth_.model_labels.size()) + " labels",
+                        fmt::format("has {} columns, but the parameters have {} labels", array.columns(),
+                                    truth_.model_labels.size()),
                         "give the label posteriors of these parameters"});
   }
 
@@ -364,7 +362,7 @@ class Calibration {
   void add_row(const std::string& path, std::int64_t row, std::span<const double> p,
                std::span<const Segment> labels, double resolution, LabelsCalibration& result) {
     for (std::size_t c = 0; c < p.size(); ++c)
-      check_probability(path, "row " + std::to_string(row) + ", column " + std::to_string(c), p[c]);
+      check_probability(path, fmt::format("row {}, column {}", row, c), p[c]);
     if (labels.empty()) return;
     const int label = labels[0].label;
     ++result.bins;

@@ -1,5 +1,7 @@
 #include "eval/compare_models.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -218,8 +220,8 @@ class Comparer {
 
   [[noreturn]] void refuse_piece(const Piece& piece) const {
     throw InputError({"", piece.place(),
-                      "no segmentation of " + std::to_string(piece.bins.size()) +
-                          " bins has a finite score under " + result_.params,
+                      fmt::format("no segmentation of {} bins has a finite score under {}", piece.bins.size(),
+                                  result_.params),
                       "leave this region out with --exclude"});
   }
 
@@ -246,11 +248,11 @@ class Comparer {
       case Kind::kInitial:
         return "no transition leads to " + label + ", so that it cannot be first, " + place;
       case Kind::kDuration:
-        return "a segment of " + label + " cannot have " + std::to_string(part.duration) +
-               " bins, somewhere in " + piece.place();
+        return fmt::format("a segment of {} cannot have {} bins, somewhere in {}", label, part.duration,
+                           piece.place());
       case Kind::kTail:
-        return "a segment of " + label + " cannot have more than " + std::to_string(part.duration) +
-               " bins, somewhere in " + piece.place();
+        return fmt::format("a segment of {} cannot have more than {} bins, somewhere in {}", label,
+                           part.duration, piece.place());
     }
     return "";
   }
@@ -283,8 +285,8 @@ class Comparer {
 void settle_bin_sizes(const ComparisonRequest& request, Parameters& first, Parameters& second) {
   if (first.bin_size_given && second.bin_size_given && first.bin_size != second.bin_size)
     throw InputError({request.against, "/bin_size",
-                      "is " + std::to_string(second.bin_size) + ", but " +
-                          file_title(request.input.parameters) + " has " + std::to_string(first.bin_size),
+                      fmt::format("is {}, but {} has {}", second.bin_size,
+                                  file_title(request.input.parameters), first.bin_size),
                       "two models can be compared only on the same bins"});
   Parameters& known = first.bin_size_given ? first : second;
   Parameters& other = first.bin_size_given ? second : first;

@@ -1,19 +1,18 @@
 #include "eval/eval_input.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/files/output_names.h"
-#include "io/text/chromosomes.h"
 #include "io/text/text_lines.h"
 
 namespace semicrf {
@@ -25,7 +24,7 @@ struct Line {
 };
 
 std::string bases(const std::string& chromosome, const Segment& segment) {
-  return chromosome + ":" + std::to_string(segment.begin) + "-" + std::to_string(segment.end);
+  return fmt::format("{}:{}-{}", chromosome, segment.begin, segment.end);
 }
 
 void check_record(const std::string& path, const BedRecord& record,
@@ -41,10 +40,10 @@ void check_record(const std::string& path, const BedRecord& record,
                      "chromosome '" + record.chromosome + "' is not in the chromosome sizes",
                      "chromosome names must match exactly, including any \"chr\" prefix");
   if (record.end > known->second)
-    throw InputError(path, record.line,
-                     "ends at " + std::to_string(record.end) + ", beyond the " + amount(known->second) +
-                         " of " + record.chromosome,
-                     units().one == "base" ? "check the genome version" : "check the rate");
+    throw InputError(
+        path, record.line,
+        fmt::format("ends at {}, beyond the {} of {}", record.end, amount(known->second), record.chromosome),
+        units().one == "base" ? "check the genome version" : "check the rate");
 }
 
 std::vector<Segment> sorted_segments(const std::string& path, const std::string& chromosome,
@@ -58,8 +57,8 @@ std::vector<Segment> sorted_segments(const std::string& path, const std::string&
       const Line& here = lines[later ? i : i - 1];
       const Line& other = lines[later ? i - 1 : i];
       throw InputError(path, here.number,
-                       bases(chromosome, here.segment) + " overlaps line " + std::to_string(other.number) +
-                           ", " + bases(chromosome, other.segment) + " (0-based)",
+                       fmt::format("{} overlaps line {}, {} (0-based)", bases(chromosome, here.segment),
+                                   other.number, bases(chromosome, other.segment)),
                        "segments of one file must not overlap");
     }
     segments.push_back(lines[i].segment);
@@ -102,7 +101,7 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
       sources.push_back(reader.file());
     }
     chromosome->second.push_back({{record.begin, record.end, labels.number(record.name)}, record.line});
-    check_label_count(labels.names().size(), reader.file(), "line " + std::to_string(record.line));
+    check_label_count(labels.names().size(), reader.file(), fmt::format("line {}", record.line));
   }
   segmentation.bin_size = reader.bin_size();
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -195,7 +194,7 @@ LabelMap read_label_map(const std::string& path) {
     const std::string predicted(fields[0]);
     if (const auto [first, added] = seen.emplace(predicted, lines.line_number()); !added)
       throw InputError(path, lines.line_number(),
-                       "'" + predicted + "' is in line " + std::to_string(first->second) + " already",
+                       fmt::format("'{}' is in line {} already", predicted, first->second),
                        "give every label of the prediction once");
     map.lines.emplace_back(predicted, std::string(fields[1]));
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 
 #include "analyses/analyse.h"
 #include "analyses/posteriors/posteriors.h"
@@ -11,7 +10,6 @@
 #include "core/error.h"
 #include "eval/metrics/stretches.h"
 #include "log/log.h"
-#include "model/scores/edge_roles.h"
 #include "runs/device_choice.h"
 #include "runs/piece_stream.h"
 #include "windows/memory_budget.h"

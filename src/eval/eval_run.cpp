@@ -10,7 +10,6 @@
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "draw/reliability_picture.h"
-#include "eval/calibrate.h"
 #include "eval/compare_models.h"
 #include "eval/eval_input.h"
 #include "eval/eval_rescore.h"

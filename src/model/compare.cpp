@@ -1,12 +1,13 @@
 #include "model/compare.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/sizes.h"
 #include "core/text/names.h"
@@ -227,8 +228,8 @@ class Comparison {
 
   void show(const std::string& name, const Table& table) {
     if (table.different == 0) return;
-    text_ += name + ": " + std::to_string(table.different) + " of " + std::to_string(table.numbers) +
-             " differ, most " + table.where + ": " + table.from + " -> " + table.to + "\n";
+    text_ += fmt::format("{}: {} of {} differ, most {}: {} -> {}\n", name, table.different, table.numbers,
+                         table.where, table.from, table.to);
   }
 
   const std::string& label(std::size_t index) const { return a_.labels[index].name; }
@@ -243,7 +244,7 @@ class Comparison {
                        [&, i = i, k = k] { return label(i) + " to " + label(k); });
       for (int k = 1; k <= std::min(a.max_duration, b.max_duration); ++k)
         duration.add(a.duration_score(k, static_cast<int>(i)), b.duration_score(k, static_cast<int>(j)),
-                     [&, i = i] { return label(i) + ", " + std::to_string(k) + " bins"; });
+                     [&, i = i] { return fmt::format("{}, {} bins", label(i), k); });
       const auto q = [](const ChainModel& chain, std::size_t c) {
         return chain.has_tail() ? std::exp(chain.log_tail[c]) : 0.0;
       };
@@ -291,9 +292,7 @@ class Comparison {
     property("boundary head", a_.boundary ? "present" : "absent", b_.boundary ? "present" : "absent");
     if (!a_.boundary || !b_.boundary) return;
     const BoundaryHead &a = *a_.boundary, &b = *b_.boundary;
-    const auto window = [](const BoundaryHead& head) {
-      return std::to_string(head.first) + ".." + std::to_string(head.last);
-    };
+    const auto window = [](const BoundaryHead& head) { return fmt::format("{}..{}", head.first, head.last); };
     property("boundary window", window(a), window(b));
     side("start", a.start_weights, a.start_bias, b.start_weights, b.start_bias);
     side("end", a.end_weights, a.end_bias, b.end_weights, b.end_bias);
@@ -314,10 +313,9 @@ class Comparison {
       bias.add(ba.empty() ? 0 : ba[i], bb.empty() ? 0 : bb[j], [&, i = i] { return label(i); });
       for (int offset = std::max(a.first, b.first); offset <= std::min(a.last, b.last); ++offset)
         for (const auto& [f, g] : tracks_)
-          weights.add(weight(wa, a, a_.tracks.size(), i, offset, f),
-                      weight(wb, b, b_.tracks.size(), j, offset, g), [&, i = i, f = f] {
-                        return label(i) + " " + a_.tracks[f].name + "[" + std::to_string(offset) + "]";
-                      });
+          weights.add(
+              weight(wa, a, a_.tracks.size(), i, offset, f), weight(wb, b, b_.tracks.size(), j, offset, g),
+              [&, i = i, f = f] { return fmt::format("{} {}[{}]", label(i), a_.tracks[f].name, offset); });
     }
     show(name + " weights", weights);
     show(name + " bias", bias);

@@ -1,7 +1,6 @@
 // Two models: brought to the same labels and tracks, and what differs between them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

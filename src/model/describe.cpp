@@ -1,12 +1,13 @@
 #include "model/describe.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "model/durations/duration.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
 
@@ -42,8 +43,8 @@ std::string label_table(const Parameters& parameters) {
         parameters.chain.has_tail() && parameters.chain.log_tail[index] != kNegativeInfinity;
     rows.push_back({parameters.labels[index].name,
                     parameters.labels[index].color ? hex_color(*parameters.labels[index].color) : "-",
-                    possible ? std::to_string(durations.shortest) + ".." +
-                                   (has_tail ? "any" : std::to_string(durations.longest))
+                    possible ? fmt::format("{}..{}", durations.shortest,
+                                           has_tail ? "any" : std::to_string(durations.longest))
                              : "never",
                     has_tail ? described_number(std::exp(parameters.chain.log_tail[index])) : "-",
                     described_number(parameters.chain.start_scores[index]),
@@ -64,9 +65,7 @@ std::string duration_table_text(const Parameters& parameters, const TrainingFact
     const bool any = seen && seen->segments > 0;
     row.push_back(seen ? std::to_string(seen->segments) : "-");
     row.push_back(any ? length_text(seen->mean, bin_size, "%.1f") : "-");
-    row.push_back(any ? std::to_string(seen->low) + " " + std::to_string(seen->median) + " " +
-                            std::to_string(seen->high)
-                      : "-");
+    row.push_back(any ? fmt::format("{} {} {}", seen->low, seen->median, seen->high) : "-");
   };
   const bool trained = std::any_of(facts.durations.begin(), facts.durations.end(),
                                    [](const TrainingFacts::Label& label) { return label.training; });
@@ -100,14 +99,13 @@ std::string duration_table_text(const Parameters& parameters, const TrainingFact
 
 std::string calibration_text(double scale) {
   const std::string factor = described_number(scale);
-  return "\nCalibration: after the fit all scores (weights, transitions, durations, start and end) were\n"
-         "multiplied by " +
-         factor +
-         ". That makes the probabilities fit the data and leaves the best segmentation as it\n"
-         "was. Durations from the scores alone therefore differ from those that segments have: a factor\n"
-         "below 1 spreads them out, one above 1 narrows them. If you put in durations of your own, use the\n"
-         "logarithms of their probabilities times " +
-         factor + "; semicrf edit --duration does that.\n";
+  return fmt::format(
+      "\nCalibration: after the fit all scores (weights, transitions, durations, start and end) "
+      "were\nmultiplied by {}. That makes the probabilities fit the data and leaves the best segmentation as "
+      "it\nwas. Durations from the scores alone therefore differ from those that segments have: a "
+      "factor\nbelow 1 spreads them out, one above 1 narrows them. If you put in durations of your own, use "
+      "the\nlogarithms of their probabilities times {}; semicrf edit --duration does that.\n",
+      factor, factor);
 }
 
 std::string track_table(const Parameters& parameters) {
@@ -151,8 +149,8 @@ std::string head_text(const Parameters& parameters) {
   const bool starts = !head.start_weights.empty() || !head.start_bias.empty();
   const bool ends = !head.end_weights.empty() || !head.end_bias.empty();
   const std::string which = starts && ends ? "start and end" : starts ? "start" : ends ? "end" : "no";
-  return text + "boundary scores: " + which + ", bins " + std::to_string(head.first) + ".." +
-         std::to_string(head.last) + " around a segment's first or last bin\n";
+  return fmt::format("{}boundary scores: {}, bins {}..{} around a segment's first or last bin\n", text, which,
+                     head.first, head.last);
 }
 
 }  // namespace
@@ -205,7 +203,7 @@ std::string describe_weights(const Parameters& parameters) {
   const BoundaryHead& head = *parameters.boundary;
   std::vector<std::string> columns;
   for (int offset = head.first; offset <= head.last; ++offset)
-    for (const std::string& track : tracks) columns.push_back(track + "[" + std::to_string(offset) + "]");
+    for (const std::string& track : tracks) columns.push_back(fmt::format("{}[{}]", track, offset));
   if (!head.start_weights.empty() || !head.start_bias.empty())
     text += "\nstart weights ([n]: n bins from a segment's first bin):\n" +
             weight_table(parameters, columns, head.start_weights, head.start_bias);

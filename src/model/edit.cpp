@@ -1,12 +1,13 @@
 #include "model/edit.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
-#include <utility>
 
 #include "core/error.h"
 #include "core/sizes.h"
@@ -61,8 +62,7 @@ NamedValues parse_values(const std::string& law, std::string_view text) {
     text.remove_prefix(std::min(text.size(), item.size() + 1));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos)
-      throw UsageError("--duration: '" + std::string(item) + "' in '" + law + "' is not NAME=VALUE",
-                       law_help());
+      throw UsageError(fmt::format("--duration: '{}' in '{}' is not NAME=VALUE", item, law), law_help());
     const std::string name(item.substr(0, equals));
     if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second) refuse_twice(name, law);
   }
@@ -115,9 +115,9 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
   ChainModel& chain = parameters.chain;
   const std::string& name = parameters.labels[wide(label)].name;
   if (bins < 1 || bins > chain.max_duration)
-    throw UsageError("--min-duration " + name + "=" + std::to_string(bins) +
-                     ": must be 1 or more and at most the longest duration of the model, " +
-                     std::to_string(chain.max_duration) + " bins");
+    throw UsageError(fmt::format(
+        "--min-duration {}={}: must be 1 or more and at most the longest duration of the model, {} bins",
+        name, bins, chain.max_duration));
   make_table(parameters);
   const DurationColumn<double> scores = column_of(chain, label);
   bool possible = false;
@@ -126,7 +126,7 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
     possible = possible || scores[k] != kNegativeInfinity;
   }
   if (!possible)
-    throw UsageError("--min-duration " + name + "=" + std::to_string(bins) + ": no duration would be left",
+    throw UsageError(fmt::format("--min-duration {}={}: no duration would be left", name, bins),
                      "the model allows none that is so long");
 }
 
@@ -177,8 +177,7 @@ DurationLaw parse_duration_law(const std::string& text) {
     if (i + 1 == parameters.size()) {
       if (const std::optional<double> mean = take("mean")) {
         if (value)
-          throw UsageError("--duration: '" + text + "' has both " + std::string(parameters[i].name) +
-                           " and mean");
+          throw UsageError(fmt::format("--duration: '{}' has both {} and mean", text, parameters[i].name));
         if (!(*mean > 1)) throw UsageError("--duration: the mean of '" + text + "' must be more than 1 bin");
         value = value_for_mean(*law.kind, law.values, *mean);
       }

@@ -1,7 +1,6 @@
 // Changes of a model by hand: transitions, shortest durations, and laws of durations.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>

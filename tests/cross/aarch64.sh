@@ -28,7 +28,7 @@ emulator="qemu-aarch64-static -cpu max,sve-max-vq=$((bits / 128)) -L $sysroot"
 if [ ! -e "$sysroot/done" ]; then
   rm -rf "$sysroot"
   debootstrap --foreign --arch=arm64 --variant=minbase \
-    --include=libcli11-dev,libdeflate-dev,libhts-dev,libhwy-dev,libeigen3-dev,liblbfgspp-dev,libspdlog-dev,nlohmann-json3-dev,catch2,libstdc++-12-dev \
+    --include=libcli11-dev,libdeflate-dev,libhts-dev,libhwy-dev,libeigen3-dev,liblbfgspp-dev,libfmt-dev,libspdlog-dev,nlohmann-json3-dev,catch2,libstdc++-12-dev \
     bookworm "$sysroot" "$(apt_mirror)" >"$source_root/build/aarch64-sysroot.log" 2>&1
   for package in "$sysroot"/var/cache/apt/archives/*.deb; do dpkg -x "$package" "$sysroot"; done
   # Links to /lib/... mean the sysroot's.

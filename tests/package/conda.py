@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "contrib" / "conda" / "semicrf"
 # Names of conda's packages of what cmake/dependencies.cmake asks for.
 PACKAGES = {"htslib": "htslib", "libdeflate": "libdeflate", "libhwy": "libhwy", "CLI11": "cli11",
-            "spdlog": "spdlog", "nlohmann_json": "nlohmann_json", "LBFGSpp": "lbfgspp", "Eigen3": "eigen"}
+            "fmt": "fmt", "spdlog": "spdlog", "nlohmann_json": "nlohmann_json", "LBFGSpp": "lbfgspp", "Eigen3": "eigen"}
 
 
 def check(condition, message):

@@ -1,9 +1,6 @@
 #include "core/text/names.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <limits>
-#include <vector>
 
 #include "core/error.h"
 #include "core/text/text.h"

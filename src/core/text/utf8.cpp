@@ -1,7 +1,6 @@
 #include "core/text/utf8.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace semicrf {

@@ -1,9 +1,7 @@
 #include "core/threads/parallel.h"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
-#include <utility>
 
 namespace semicrf {
 namespace {

@@ -1,9 +1,5 @@
 #include "core/threads/turns.h"
 
-#include <utility>
-
-#include "core/threads/parallel.h"
-
 namespace semicrf {
 
 Turns::Turns(std::size_t most_pending, Thread thread) : most_pending_(most_pending) {

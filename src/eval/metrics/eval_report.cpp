@@ -1,10 +1,10 @@
 #include "eval/metrics/eval_report.h"
 
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <cmath>
 #include <cstddef>
 
-#include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/metrics/text_table.h"
@@ -27,7 +27,7 @@ std::string counts_table(const std::string& title,
   return text_table(rows);
 }
 
-std::string within(std::int64_t tolerance) { return "within " + std::to_string(tolerance); }
+std::string within(std::int64_t tolerance) { return fmt::format("within {}", tolerance); }
 
 std::string overall_table(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
@@ -103,11 +103,11 @@ std::string tolerance_text(const EvalReport& report) {
 // What was compared, and where.
 std::string summary(const EvalReport& report) {
   const std::string names = escape_control(few_of(names_of(report.chromosomes), 10));
-  std::vector<Row> rows = {{"truth", escape_control(report.truth->file) + ", " +
-                                         std::to_string(report.truth->segments) + " segments"}};
+  std::vector<Row> rows = {
+      {"truth", fmt::format("{}, {} segments", escape_control(report.truth->file), report.truth->segments)}};
   if (report.predicted)
-    rows.push_back({"prediction", escape_control(report.predicted->file) + ", " +
-                                      std::to_string(report.predicted->segments) + " segments"});
+    rows.push_back({"prediction", fmt::format("{}, {} segments", escape_control(report.predicted->file),
+                                              report.predicted->segments)});
   rows.push_back({"evaluated", amount(report.bases) + " in " + std::to_string(report.stretches) +
                                    (report.stretches == 1 ? " stretch of " : " stretches of ") + names});
   if (report.evaluation) {
@@ -163,9 +163,9 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
 
 std::string model_text(const RescoreResult& model) {
   const Rescoring& total = model.total;
-  std::string text = "model " + escape_control(model.params) + ": " + std::to_string(total.positions) +
-                     " bins of " + amount(model.bin_size) + ", " + plural(total.pieces, "piece") + ", " +
-                     model.device + "\n";
+  std::string text =
+      fmt::format("model {}: {} bins of {}, {}, {}\n", escape_control(model.params), total.positions,
+                  amount(model.bin_size), plural(total.pieces, "piece"), model.device);
   text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
                       {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
                       {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "eval/metrics/label_pairing.h"
-#include "eval/metrics/matching.h"
 #include "eval/metrics/text_table.h"
 
 namespace semicrf {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <vector>
 
 #include "eval/metrics/text_table.h"
 

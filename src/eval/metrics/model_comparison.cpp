@@ -1,9 +1,7 @@
 #include "eval/metrics/model_comparison.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/metrics/text_table.h"

@@ -1,9 +1,6 @@
 #include "eval/metrics/stretches.h"
 
-#include <algorithm>
-
 #include "model/bin_labels.h"
-#include "model/pieces.h"
 
 namespace semicrf {
 namespace {

@@ -1,8 +1,8 @@
 // The header of a .npy file: magic, version, length, and a Python dictionary literal as NumPy writes it.
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -274,8 +274,8 @@ void check_size(std::uint64_t file_bytes, const std::string& name, const NpyHead
   if (!overflow && expected == file_bytes) return;
   const std::string shape = shape_text({header.rows, header.columns});
   throw InputError({name, "",
-                    "the file has " + std::to_string(file_bytes) + " bytes, but shape " + shape + " needs " +
-                        (overflow ? "more than 2^64" : std::to_string(expected)),
+                    fmt::format("the file has {} bytes, but shape {} needs {}", file_bytes, shape,
+                                overflow ? "more than 2^64" : std::to_string(expected)),
                     "the file is truncated or damaged; write it again"});
 }
 
@@ -290,13 +290,13 @@ NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::strin
   const ByteView view(bytes, name, false);
   const auto version = view.number<std::uint8_t>(6, "the NPY version");
   if (version < 1 || version > 3)
-    view.fail(6, "NPY version " + std::to_string(version) + " is not supported; expected 1, 2 or 3");
+    view.fail(6, fmt::format("NPY version {} is not supported; expected 1, 2 or 3", version));
   view.number<std::uint8_t>(7, "the NPY version");
   const bool is_short = version == 1;
   const std::uint64_t length = is_short ? view.number<std::uint16_t>(kPreambleBytes, "the header length")
                                         : view.number<std::uint32_t>(kPreambleBytes, "the header length");
   const std::size_t text_at = kPreambleBytes + (is_short ? 2 : 4);
-  if (length > kMaxHeaderBytes) view.fail(kPreambleBytes, "a header of " + std::to_string(length) + " bytes");
+  if (length > kMaxHeaderBytes) view.fail(kPreambleBytes, fmt::format("a header of {} bytes", length));
   const auto text = view.slice(text_at, length, "the NPY header");
   const std::string characters(text.begin(), text.end());
   const RawHeader raw = DictParser(characters, text_at, view).parse();

@@ -1,7 +1,6 @@
 // A NumPy array file (header version 1) written row by row, its shape known beforehand.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,11 +1,10 @@
 #include "io/arrays/npz_reader.h"
 
+#include <fmt/core.h>
 #include <libdeflate.h>
 
 #include <algorithm>
 #include <new>
-#include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -175,9 +174,8 @@ void check_sizes(const ByteView& view, std::uint64_t at, const NpzMember& member
     view.fail(at, "stored member '" + member.name + "' has two different sizes");
   }
   if (member.deflated && member.array_bytes / kMaxDeflateRatio > member.stored_bytes) {
-    view.fail(at, "member '" + member.name + "' claims " + std::to_string(member.array_bytes) +
-                      " bytes, more than " + std::to_string(member.stored_bytes) +
-                      " compressed bytes can hold");
+    view.fail(at, fmt::format("member '{}' claims {} bytes, more than {} compressed bytes can hold",
+                              member.name, member.array_bytes, member.stored_bytes));
   }
 }
 
@@ -200,8 +198,8 @@ Entry read_entry(const ByteView& view, std::uint64_t& at) {
   entry.member.name = member_name(view, at, full);
   if ((flags & kEncrypted) != 0) view.fail(at, "member '" + entry.member.name + "' is encrypted");
   if (method != kStored && method != kDeflated) {
-    view.fail(at, "member '" + entry.member.name + "' has compression method " + std::to_string(method) +
-                      ", expected stored or deflated");
+    view.fail(at, fmt::format("member '{}' has compression method {}, expected stored or deflated",
+                              entry.member.name, method));
   }
   entry.member.deflated = method == kDeflated;
   entry.member.crc32 = view.number<std::uint32_t>(at + 16, what);
@@ -234,7 +232,7 @@ std::shared_ptr<std::uint8_t[]> allocate(const std::string& name, std::uint64_t 
     return std::make_shared_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(bytes));
   } catch (const std::bad_alloc&) {
     throw MemoryError(
-        {name, "", "cannot allocate " + std::to_string(bytes) + " bytes", "store the arrays as .npy files"});
+        {name, "", fmt::format("cannot allocate {} bytes", bytes), "store the arrays as .npy files"});
   }
 }
 
@@ -280,10 +278,10 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
   std::shared_ptr<const void> owner = file_;
   if (member.deflated) {
     if (member.array_bytes > memory_limit) {
-      throw MemoryError({name, "",
-                         "unpacking needs " + std::to_string(member.array_bytes) + " bytes, " +
-                             std::to_string(memory_limit) + " are allowed",
-                         "store the array as a .npy file, which is read in place"});
+      throw MemoryError(
+          {name, "",
+           fmt::format("unpacking needs {} bytes, {} are allowed", member.array_bytes, memory_limit),
+           "store the array as a .npy file, which is read in place"});
     }
     const auto unpacked = allocate(name, member.array_bytes);
     const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decompressor(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <new>
-#include <vector>
 
 #include "core/error.h"
 #include "io/json/json_document.h"

@@ -1,5 +1,7 @@
 #include "io/bigwig/bigwig_index.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -40,7 +42,7 @@ Header read_header(const ByteView& view, BigWigIndex& index) {
   view.slice(0, kHeaderBytes, "the header");
   index.version = view.number<std::uint16_t>(4, "version");
   if (index.version < 1 || index.version > kNewestVersion) {
-    view.fail(4, "bigWig version " + std::to_string(index.version) + " is not supported; expected 1 to 4");
+    view.fail(4, fmt::format("bigWig version {} is not supported; expected 1 to 4", index.version));
   }
   index.zoom_levels = view.number<std::uint16_t>(6, "zoom levels");
   // Only whether the buffer size is 0 matters: a block's true bound is the 65535 intervals it can count.
@@ -110,8 +112,7 @@ class TreeWalk {
     const auto flag = view_.number<std::uint8_t>(offset, what_);
     const auto count = view_.number<std::uint16_t>(offset + 2, what_);
     if (flag > 1)
-      view_.fail(offset, std::string(what_) + ": node type " + std::to_string(flag) +
-                             " is not 0 (inner) or 1 (leaf)");
+      view_.fail(offset, fmt::format("{}: node type {} is not 0 (inner) or 1 (leaf)", what_, flag));
     const Node node{offset + kNodeHeaderBytes, count, flag == 1};
     const std::uint64_t bytes = count * (node.leaf ? leaf_bytes_ : inner_bytes_);
     view_.slice(node.records, bytes, what_);
@@ -153,7 +154,7 @@ void order_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& 
   for (const std::size_t i : order) {
     const std::uint32_t id = index.chromosome_ids[i];
     if (!sorted.chromosome_ids.empty() && sorted.chromosome_ids.back() == id) {
-      view.fail(offset, "two chromosomes have the id " + std::to_string(id));
+      view.fail(offset, fmt::format("two chromosomes have the id {}", id));
     }
     if (!names.insert(index.chromosomes[i].name).second) {
       view.fail(offset, "chromosome '" + index.chromosomes[i].name + "' is listed twice");
@@ -175,9 +176,9 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
   const auto stated = view.number<std::uint64_t>(offset + 16, what);
   if (stated == 0) return;  // a file without data
   if (key_bytes == 0 || key_bytes > view.size())
-    view.fail(offset + 8, "chromosome names of " + std::to_string(key_bytes) + " bytes");
+    view.fail(offset + 8, fmt::format("chromosome names of {} bytes", key_bytes));
   if (value_bytes != 8)
-    view.fail(offset + 12, "chromosome values of " + std::to_string(value_bytes) + " bytes, expected 8");
+    view.fail(offset + 12, fmt::format("chromosome values of {} bytes, expected 8", value_bytes));
 
   TreeWalk walk(view, what, key_bytes + 8, key_bytes + 8);
   walk.run(offset + kChromTreeHeaderBytes, [&](const Node& leaf) {
@@ -191,8 +192,8 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
     }
   });
   if (index.chromosomes.size() != stated) {
-    view.fail(offset + 16, "the chromosome list states " + std::to_string(stated) +
-                               " chromosomes and holds " + std::to_string(index.chromosomes.size()));
+    view.fail(offset + 16, fmt::format("the chromosome list states {} chromosomes and holds {}", stated,
+                                       index.chromosomes.size()));
   }
   order_chromosomes(view, offset, index);
 }
@@ -223,7 +224,7 @@ class RunCollector {
       const std::uint64_t at = leaf.records + first * kLeafRecordBytes;
       const auto known = by_id_.find(id);
       if (known == by_id_.end())
-        view_.fail(at, "data for chromosome id " + std::to_string(id) + ", which is not listed");
+        view_.fail(at, fmt::format("data for chromosome id {}, which is not listed", id));
       index_.runs[known->second].push_back({at, end - first});
       first = end;
     }
@@ -267,14 +268,14 @@ void read_index(const ByteView& view, const Header& header, BigWigIndex& index) 
   const auto per_block = view.number<std::uint32_t>(offset + 40, "the index");
   const bool fits = header.bigbed && fit_in_blocks(in_index, index.block_count, per_block);
   if (in_index != index.block_count && in_data != index.block_count && !fits) {
-    view.fail(offset + 8, "the index states " + std::to_string(in_index) + " blocks and lists " +
-                              std::to_string(index.block_count));
+    view.fail(offset + 8,
+              fmt::format("the index states {} blocks and lists {}", in_index, index.block_count));
   }
 }
 
 [[noreturn]] void fail_at(const ByteView& view, const Chromosome& chrom, std::uint64_t base,
                           const std::string& what) {
-  throw InputError({view.file(), chrom.name + ":" + std::to_string(base + 1), what, "the file is damaged"});
+  throw InputError({view.file(), fmt::format("{}:{}", chrom.name, base + 1), what, "the file is damaged"});
 }
 
 BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome& chrom, bool bigbed) {
@@ -289,11 +290,10 @@ BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome&
     fail_at(view, chrom, block.begin, "a data block is empty or inverted");
   if (block.begin > chrom.length || (block.begin == chrom.length && !bigbed)) {
     fail_at(view, chrom, block.begin,
-            "a data block begins past the chromosome's end at " + std::to_string(chrom.length));
+            fmt::format("a data block begins past the chromosome's end at {}", chrom.length));
   }
   if (block.offset < kHeaderBytes || bytes == 0 || bytes > kMaxBlockBytes) {
-    view.fail(at, "an index record points to " + std::to_string(bytes) + " bytes at offset " +
-                      std::to_string(block.offset));
+    view.fail(at, fmt::format("an index record points to {} bytes at offset {}", bytes, block.offset));
   }
   view.slice(block.offset, bytes, "a data block");
   block.bytes = static_cast<std::uint32_t>(bytes);

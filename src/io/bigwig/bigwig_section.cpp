@@ -1,9 +1,9 @@
 #include "io/bigwig/bigwig_section.h"
 
+#include <fmt/core.h>
 #include <libdeflate.h>
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <numeric>
 #include <string>
@@ -62,23 +62,22 @@ BigWigSection SectionDecoder::decode(const BlockContext& context, bool compresse
       compressed ? unpack(context) : context.view.slice(at, context.block.bytes, "a data block");
   const auto fail = [&](const std::string& what) { context.view.fail(at, what); };
   if (bytes.size() < kSectionHeaderBytes)
-    fail("a data block of " + std::to_string(bytes.size()) + " bytes has no header");
+    fail(fmt::format("a data block of {} bytes has no header", bytes.size()));
   const ByteView header(bytes.first(kSectionHeaderBytes), {}, context.view.swap());
   const auto type = bytes[20];
   if (type < 1 || type > 3)
-    fail("section type " + std::to_string(type) + " is not bedGraph, variableStep or fixedStep");
+    fail(fmt::format("section type {} is not bedGraph, variableStep or fixedStep", type));
   const auto id = header.number<std::uint32_t>(0, "");
   if (id != context.chrom_id) {
-    fail("a data block of chromosome id " + std::to_string(id) + " is listed under id " +
-         std::to_string(context.chrom_id));
+    fail(fmt::format("a data block of chromosome id {} is listed under id {}", id, context.chrom_id));
   }
   const BigWigSection section{static_cast<SectionType>(type),       header.number<std::uint32_t>(4, ""),
                               header.number<std::uint32_t>(12, ""), header.number<std::uint32_t>(16, ""),
                               header.number<std::uint16_t>(22, ""), bytes.data() + kSectionHeaderBytes};
   const std::size_t expected = kSectionHeaderBytes + section.count * item_bytes(section.type);
   if (bytes.size() != expected) {
-    fail("a data block of " + std::to_string(section.count) + " intervals has " +
-         std::to_string(bytes.size()) + " bytes, expected " + std::to_string(expected));
+    fail(fmt::format("a data block of {} intervals has {} bytes, expected {}", section.count, bytes.size(),
+                     expected));
   }
   return section;
 }
@@ -87,7 +86,7 @@ void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64
                    std::uint64_t previous_end) {
   const auto fail = [&](const std::string& what, const std::string& advice) {
     throw InputError(
-        {context.view.file(), context.chrom.name + ":" + std::to_string(begin + 1), what, advice});
+        {context.view.file(), fmt::format("{}:{}", context.chrom.name, begin + 1), what, advice});
   };
   const char* damaged = "the file is damaged; rewrite it with the tool that made it";
   const auto length = static_cast<std::uint64_t>(context.chrom.length);
@@ -95,12 +94,11 @@ void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64
     fail(end == begin ? "an interval is empty" : "an interval ends before it begins", damaged);
   }
   if (end > length) {
-    fail("an interval ends at " + std::to_string(end) + ", past the chromosome's end at " +
-             std::to_string(length),
+    fail(fmt::format("an interval ends at {}, past the chromosome's end at {}", end, length),
          "clip it and write the file again");
   }
   if (begin < previous_end && previous_end != context.block.begin) {
-    fail("an interval begins before the previous interval ends, at " + std::to_string(previous_end),
+    fail(fmt::format("an interval begins before the previous interval ends, at {}", previous_end),
          "merge overlapping intervals and write the file again");
   }
   if (begin < context.block.begin || end > context.block.end) {

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
 #include "io/files/mapped_file.h"
 #include "io/files/output_file.h"
 #include "io/text/sha256.h"

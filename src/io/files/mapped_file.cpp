@@ -1,6 +1,7 @@
 #include "io/files/mapped_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,9 +75,7 @@ void MappedFile::require_unchanged() const {
   if (::fstat(descriptor_, &status) != 0) throw read_error(path_, "its size cannot be read", errno);
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == size_) return;
-  throw ReadError({path_, "",
-                   "changed from " + std::to_string(size_) + " to " + std::to_string(size) +
-                       " bytes while it was being read",
+  throw ReadError({path_, "", fmt::format("changed from {} to {} bytes while it was being read", size_, size),
                    "run again when nothing writes to it"});
 }
 

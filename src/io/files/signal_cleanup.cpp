@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 #include <utility>
 #include <vector>
 

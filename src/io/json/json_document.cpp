@@ -1,12 +1,11 @@
 #include "io/json/json_document.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "core/chain_model.h"
 #include "core/error.h"
@@ -17,7 +16,7 @@ namespace semicrf {
 namespace {
 
 std::string grouped_limit(const char* what, std::size_t limit) {
-  return std::string("the file has more than ") + std::to_string(limit) + " " + what;
+  return fmt::format("the file has more than {} {}", limit, what);
 }
 
 // Whether the word of letters and signs that the parser stopped in, `end` bytes into `text`, spells NaN or
@@ -42,7 +41,7 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t newline = before.rfind('\n');
   const std::size_t column = newline == std::string_view::npos ? offset + 1 : offset - newline;
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+  return fmt::format("line {}, column {}", line, column);
 }
 
 // The parser's own words without their prefix, in printable ASCII and of bounded length.
@@ -120,7 +119,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
         if (!last || member_ != nullptr) text += pointer_step(keys_[i]);
       } else {
         // Inside the list's newest element, or at the one that comes next.
-        text += "/" + std::to_string(last ? open_[i]->size() : open_[i]->size() - 1);
+        text += fmt::format("/{}", last ? open_[i]->size() : open_[i]->size() - 1);
       }
     }
     return text;
@@ -152,7 +151,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
   bool open(Json container) {
     if (open_.size() >= static_cast<std::size_t>(limits_.depth)) {
-      fail("lists and objects are nested more than " + std::to_string(limits_.depth) + " deep", "");
+      fail(fmt::format("lists and objects are nested more than {} deep", limits_.depth), "");
     }
     if (++containers_ > limits_.containers) fail(grouped_limit("lists and objects", limits_.containers), "");
     open_.push_back(place(std::move(container)));
@@ -183,7 +182,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
 Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
-    throw InputError({file, "", "the file is larger than " + std::to_string(limits.bytes) + " bytes", ""});
+    throw InputError({file, "", fmt::format("the file is larger than {} bytes", limits.bytes), ""});
   }
   require_utf8(encoding_of(text), file);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -303,13 +302,13 @@ std::size_t JsonNode::list_size(const char* of_what) const {
 }
 
 void JsonNode::expect_list(std::size_t count, const char* per) const {
-  const std::string expected = "a list of " + std::to_string(count) + " (" + per + ")";
+  const std::string expected = fmt::format("a list of {} ({})", count, per);
   if (!is_list()) fail_expected(expected);
-  if (value_->size() != count) fail("expected " + expected + ", found " + std::to_string(value_->size()));
+  if (value_->size() != count) fail(fmt::format("expected {}, found {}", expected, value_->size()));
 }
 
 JsonNode JsonNode::element(std::size_t index) const {
-  return JsonNode((*value_)[index], *file_, pointer_ + "/" + std::to_string(index));
+  return JsonNode((*value_)[index], *file_, fmt::format("{}/{}", pointer_, index));
 }
 
 const std::string& JsonNode::text(const char* expected) const {
@@ -318,7 +317,7 @@ const std::string& JsonNode::text(const char* expected) const {
 }
 
 std::int64_t JsonNode::integer(std::int64_t low, std::int64_t high) const {
-  const std::string expected = "an integer from " + std::to_string(low) + " to " + std::to_string(high);
+  const std::string expected = fmt::format("an integer from {} to {}", low, high);
   if (!value_->is_number()) fail_expected(expected);
   const auto x = value_->get<double>();
   // The limits are far below 2^53, so the double is exact wherever it matters.

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
 #include "core/error.h"
 #include "core/text/names.h"

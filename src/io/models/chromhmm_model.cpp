@@ -1,5 +1,7 @@
 #include "io/models/chromhmm_model.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -85,10 +87,9 @@ class ModelReader {
           "is not the first line of a ChromHMM model: the numbers of states and marks, a letter, a log "
           "likelihood, iterations");
     if (*states < 1 || static_cast<std::size_t>(*states) > kMostStates)
-      fail("has " + std::to_string(*states) + " states; 1 to " + std::to_string(kMostStates) +
-           " can be read");
+      fail(fmt::format("has {} states; 1 to {} can be read", *states, kMostStates));
     if (*marks < 1 || static_cast<std::size_t>(*marks) > kMostMarks)
-      fail("has " + std::to_string(*marks) + " marks; 1 to " + std::to_string(kMostMarks) + " can be read");
+      fail(fmt::format("has {} marks; 1 to {} can be read", *marks, kMostMarks));
     if (fields[2].size() != 1 ||
         std::string_view(kChromHmmOrders).find(fields[2].front()) == std::string_view::npos)
       fail("has the order " + in_quotes(std::string(fields[2])) + "; ChromHMM has E, T and U");
@@ -123,8 +124,7 @@ class ModelReader {
 
   void expect_fields(const std::vector<std::string_view>& fields, std::size_t count) const {
     if (fields.size() != count)
-      fail("has " + std::to_string(fields.size()) + " columns; " + std::string(fields[0]) + " has " +
-           std::to_string(count));
+      fail(fmt::format("has {} columns; {} has {}", fields.size(), fields[0], count));
   }
 
   void read_first(const std::vector<std::string_view>& fields) {
@@ -158,8 +158,7 @@ class ModelReader {
       name = given;
     }
     if (name != given)
-      fail("calls mark " + std::to_string(mark) + " " + in_quotes(given) + ", before it was " +
-           in_quotes(name));
+      fail(fmt::format("calls mark {} {}, before it was {}", mark, in_quotes(given), in_quotes(name)));
     set(fields[5], (value == 1 ? model_.emission : zeros_)[state * marks + mark]);
     mark_lines_[state * marks + mark] = lines_.line_number();
   }
@@ -174,7 +173,7 @@ class ModelReader {
     };
     double sum = 0;
     for (std::size_t c = 0; c < states_; ++c) {
-      if (model_.first[c] == kAbsent) missing("probinit of state " + std::to_string(c + 1));
+      if (model_.first[c] == kAbsent) missing(fmt::format("probinit of state {}", c + 1));
       sum += model_.first[c];
     }
     check_sum(sum, first_line_, "the probabilities of first states");
@@ -182,14 +181,14 @@ class ModelReader {
       sum = 0;
       for (std::size_t to = 0; to < states_; ++to) {
         if (model_.transition[from * states_ + to] == kAbsent)
-          missing("the transition from state " + std::to_string(from + 1) + " to " + std::to_string(to + 1));
+          missing(fmt::format("the transition from state {} to {}", from + 1, to + 1));
         sum += model_.transition[from * states_ + to];
       }
-      check_sum(sum, row_lines_[from], "the transitions from state " + std::to_string(from + 1));
+      check_sum(sum, row_lines_[from], fmt::format("the transitions from state {}", from + 1));
       for (std::size_t m = 0; m < model_.marks.size(); ++m) {
         const double one = model_.emission[from * model_.marks.size() + m],
                      zero = zeros_[from * model_.marks.size() + m];
-        const std::string which = "mark " + std::to_string(m) + " in state " + std::to_string(from + 1);
+        const std::string which = fmt::format("mark {} in state {}", m, from + 1);
         if (one == kAbsent || zero == kAbsent) missing("the emission of " + which);
         check_sum(one + zero, mark_lines_[from * model_.marks.size() + m], "the emissions of " + which);
       }
@@ -218,16 +217,15 @@ std::string chromhmm_model_text(const ChromHmmModel& model) {
   std::string text = std::to_string(states) + '\t' + std::to_string(marks) + '\t' + model.order + '\t' +
                      shortest_text(model.log_likelihood) + '\t' + std::to_string(model.iterations) + '\n';
   for (std::size_t c = 0; c < states; ++c)
-    text += "probinit\t" + std::to_string(c + 1) + '\t' + shortest_text(model.first[c]) + '\n';
+    text += fmt::format("probinit\t{}\t{}\n", c + 1, shortest_text(model.first[c]));
   for (std::size_t from = 0; from < states; ++from)
     for (std::size_t to = 0; to < states; ++to)
-      text += "transitionprobs\t" + std::to_string(from + 1) + '\t' + std::to_string(to + 1) + '\t' +
-              shortest_text(model.transition[from * states + to]) + '\n';
+      text += fmt::format("transitionprobs\t{}\t{}\t{}\n", from + 1, to + 1,
+                          shortest_text(model.transition[from * states + to]));
   for (std::size_t c = 0; c < states; ++c)
     for (std::size_t m = 0; m < marks; ++m) {
       const double one = model.emission[c * marks + m];
-      const std::string begin =
-          "emissionprobs\t" + std::to_string(c + 1) + '\t' + std::to_string(m) + '\t' + model.marks[m];
+      const std::string begin = fmt::format("emissionprobs\t{}\t{}\t{}", c + 1, m, model.marks[m]);
       text += begin + "\t0\t" + shortest_text(1 - one) + '\n';
       text += begin + "\t1\t" + shortest_text(one) + '\n';
     }

@@ -1,5 +1,7 @@
 #include "io/models/segway_model.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -43,8 +45,8 @@ class Words {
     const std::string word = next(what);
     const auto value = number_in<std::int64_t>(word);
     if (!value || *value < least || *value > most)
-      fail("has " + in_quotes(word) + " in place of " + what + ", a whole number from " +
-           std::to_string(least) + " to " + std::to_string(most));
+      fail(fmt::format("has {} in place of {}, a whole number from {} to {}", in_quotes(word), what, least,
+                       most));
     return *value;
   }
 
@@ -202,8 +204,8 @@ class SegwayReader {
     Table table = std::move(found->second);
     tables_.erase(found);
     if (table.sizes.size() != dimensions)
-      words_.fail("has a table " + in_quotes(name) + " of " + std::to_string(table.sizes.size()) +
-                  " variables, not " + std::to_string(dimensions));
+      words_.fail(fmt::format("has a table {} of {} variables, not {}", in_quotes(name), table.sizes.size(),
+                              dimensions));
     return table;
   }
 
@@ -219,7 +221,7 @@ class SegwayReader {
     model_.segs = first.sizes[0];
     model_.subsegs = sub_first.sizes[1];
     if (model_.segs > kMostSegs || model_.subsegs > kMostSubsegs || model_.states() > kMostSegs)
-      words_.fail("has more than " + std::to_string(kMostSegs) + " labels");
+      words_.fail(fmt::format("has more than {} labels", kMostSegs));
     const std::size_t segs = model_.segs, subs = model_.subsegs;
     require_sizes("seg_subseg", sub_first, {segs, subs});
     // The table of a single label has no parent.
@@ -251,8 +253,7 @@ class SegwayReader {
       const auto at = [&](std::size_t countdown) { return &change.values[countdown * row + 3 * c]; };
       if (at(0)[0] > 0 || at(0)[1] > 0) continue;
       if (!(at(1)[2] > 0))
-        words_.fail("has the label " + std::to_string(c) +
-                    ", whose segments all have the same length in Segway");
+        words_.fail(fmt::format("has the label {}, whose segments all have the same length in Segway", c));
       std::copy_n(at(1), 3, model_.change.begin() + static_cast<std::ptrdiff_t>(3 * c));
       limited.push_back(std::to_string(c));
     }
@@ -368,9 +369,8 @@ class SegwayReader {
       for (const std::string& track : model_.tracks) {
         const auto entry = found.find({c, track});
         if (entry == found.end())
-          words_.fail("has no distribution of track " + in_quotes(track) + " for label " +
-                      std::to_string(c / model_.subsegs) + ", sub-label " +
-                      std::to_string(c % model_.subsegs));
+          words_.fail(fmt::format("has no distribution of track {} for label {}, sub-label {}",
+                                  in_quotes(track), c / model_.subsegs, c % model_.subsegs));
         if (entry->second.distribution != distribution)
           words_.fail("mixes distributions: " + in_quotes(distribution) + " and " +
                       in_quotes(entry->second.distribution));

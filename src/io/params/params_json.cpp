@@ -1,14 +1,14 @@
 #include "io/params/params_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/error.h"
 #include "core/text/names.h"
@@ -83,7 +83,7 @@ void read_chain(const JsonNode& root, Parameters& parameters) {
   chain.max_duration = static_cast<int>(longest.integer(1, kMaxDuration));
   if (static_cast<std::int64_t>(chain.max_duration) * chain.num_labels > kMaxDurationEntries) {
     longest.fail(
-        "max_duration times the number of labels may be at most " + std::to_string(kMaxDurationEntries),
+        fmt::format("max_duration times the number of labels may be at most {}", kMaxDurationEntries),
         "use larger bins, or a shorter max_duration and a tail");
   }
   if (const auto initial = root.find("initial")) {
@@ -258,7 +258,7 @@ void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain
   const auto labels = static_cast<std::size_t>(chain.num_labels);
   const bool shared = !node.is_list();  // "continue" or null for every label
   if (shared && !node.is_null() && !(node.is_string() && node.text() == "continue")) {
-    node.fail_expected("a list of " + std::to_string(labels) + " (" + kPerLabel + "), or \"continue\"");
+    node.fail_expected(fmt::format("a list of {} ({}), or \"continue\"", labels, kPerLabel));
   }
   if (!shared) node.expect_list(labels, kPerLabel);
   spec.tail.assign(labels, 0.0);
@@ -325,8 +325,7 @@ class UniqueNames {
 std::size_t checked_count(const JsonNode& node, const char* what, std::int64_t most) {
   const std::size_t count = node.list_size(what);
   if (count > static_cast<std::size_t>(most)) {
-    node.fail("at most " + std::to_string(most) + " " + what + " are allowed, found " +
-              std::to_string(count));
+    node.fail(fmt::format("at most {} {} are allowed, found {}", most, what, count));
   }
   return count;
 }

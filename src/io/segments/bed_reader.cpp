@@ -1,15 +1,11 @@
 #include "io/segments/bed_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/files/input_kind.h"

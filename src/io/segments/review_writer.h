@@ -11,7 +11,6 @@
 // Lines are kept until the end of the run, 32 bytes of memory each.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>

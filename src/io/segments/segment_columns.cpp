@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "core/text/fixed_decimal.h"
 #include "core/text/text.h"

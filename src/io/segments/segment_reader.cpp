@@ -1,12 +1,13 @@
 #include "io/segments/segment_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -104,8 +105,7 @@ std::vector<TimedLabel> read_table(const std::string& path, const std::string& n
                         "a table of labels has the columns begin, end (seconds) and label");
     };
     if (fields.size() != columns.width)
-      throw refuse("found " + std::to_string(fields.size()) + " column(s), expected " +
-                   std::to_string(columns.width));
+      throw refuse(fmt::format("found {} column(s), expected {}", fields.size(), columns.width));
     const auto begin = seconds(fields[columns.begin]), end = seconds(fields[columns.end]);
     if (!begin || !end)
       throw refuse("'" + fields[begin ? columns.end : columns.begin] + "' is not a time in seconds");
@@ -133,7 +133,7 @@ std::vector<TimedLabel> read_grid(const std::string& path, const std::string& na
     throw UsageError("--tier: " + path + " has no interval tier \"" + tier + "\"", "it has " + listed);
   const auto same = std::ranges::count(names, chosen->name);
   if ((tier.empty() && names.size() > 1) || (!tier.empty() && same > 1))
-    throw UsageError(path + " has " + std::to_string(names.size()) + " interval tiers: " + listed,
+    throw UsageError(fmt::format("{} has {} interval tiers: {}", path, names.size(), listed),
                      "choose one with --tier NAME");
   std::vector<TimedLabel> labels;
   for (const TextGridInterval& interval : chosen->intervals)
@@ -183,11 +183,11 @@ void check_order(const std::string& path, const std::vector<TimedLabel>& labels)
                    "times are in seconds");
     const TimedLabel*& before = last[label.sequence];
     if (before != nullptr && label.begin < before->end)
-      throw refuse("the interval from " + text(label.begin) + " to " + text(label.end) + " s " +
-                       (label.end <= before->begin ? "comes before" : "overlaps") + " that of line " +
-                       std::to_string(before->line) + ", from " + text(before->begin) + " to " +
-                       text(before->end) + " s",
-                   "intervals must be sorted and must not overlap");
+      throw refuse(
+          fmt::format("the interval from {} to {} s {} that of line {}, from {} to {} s", text(label.begin),
+                      text(label.end), label.end <= before->begin ? "comes before" : "overlaps", before->line,
+                      text(before->begin), text(before->end)),
+          "intervals must be sorted and must not overlap");
     before = &label;
   }
 }

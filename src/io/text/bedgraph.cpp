@@ -1,16 +1,16 @@
 #include "io/text/bedgraph.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/threads/turns.h"
 #include "io/files/input_kind.h"
-#include "io/text/chromosomes.h"
 
 namespace semicrf {
 namespace {
@@ -40,7 +40,7 @@ int decimals_of(const std::string& text) {
 }  // namespace
 
 std::string place_of(const BedGraphRecord& record) {
-  if (record.line > 0) return "line " + std::to_string(record.line);
+  if (record.line > 0) return fmt::format("line {}", record.line);
   return place_of_bases(record.chromosome, record.begin, record.end);
 }
 
@@ -119,8 +119,8 @@ bool BedGraphReader::next_line(BedGraphRecord& record) {
   if (!reader_->next(fields_)) return false;
   if (fields_.fields.size() != 4)
     throw InputError(path_, fields_.line,
-                     "found " + std::to_string(fields_.fields.size()) +
-                         " columns, expected 4: chromosome, start, end and a value",
+                     fmt::format("found {} columns, expected 4: chromosome, start, end and a value",
+                                 fields_.fields.size()),
                      "this is not bedGraph");
   const std::string& text = fields_.fields[3];
   const auto value = number_in<double>(text);
@@ -147,8 +147,7 @@ void BedGraphReader::check_order(const BedGraphRecord& record) {
     chromosome_ = record.chromosome;
   } else if (record.begin < end_) {
     throw InputError(path_, record.line,
-                     "starts at " + std::to_string(record.begin) + ", before the end of the line before, " +
-                         std::to_string(end_),
+                     fmt::format("starts at {}, before the end of the line before, {}", record.begin, end_),
                      "lines must be sorted and must not overlap");
   }
   end_ = record.end;

@@ -1,6 +1,5 @@
 #include "io/text/chromosomes.h"
 
-#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <unordered_set>

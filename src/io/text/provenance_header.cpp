@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <initializer_list>
-#include <string_view>
 
 #include "core/error.h"
 #include "core/text/text.h"

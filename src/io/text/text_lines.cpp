@@ -9,8 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <new>
 #include <utility>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "io/text/track_hub.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -54,7 +56,7 @@ const char* view_of(HubTrack::Kind kind) { return kind == HubTrack::Kind::kSegme
 std::string track_name(const HubTrack& track, std::size_t place) {
   if (track.kind == HubTrack::Kind::kSegments) return "segments";
   if (track.kind == HubTrack::Kind::kBoundaries) return "boundaries";
-  return "label_" + std::to_string(place);
+  return fmt::format("label_{}", place);
 }
 
 constexpr const char* kGroup = "label_posteriors";
@@ -83,13 +85,12 @@ std::string igv_track(const HubTrack& track) {
   if (track.kind == HubTrack::Kind::kSegments)
     return "    <Track clazz=\"org.broad.igv.track.FeatureTrack\" " + common +
            " displayMode=\"EXPANDED\"/>\n";
-  return "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" " + common + " color=\"" + track.color +
-         "\" autoScale=\"false\" height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"" +
-         (track.kind == HubTrack::Kind::kLabel ? "mean" : "max") +
-         "\">\n"
-         "      <DataRange baseline=\"0.0\" drawBaseline=\"true\" flipAxis=\"false\" maximum=\"1.0\" "
-         "minimum=\"0.0\" type=\"LINEAR\"/>\n"
-         "    </Track>\n";
+  return fmt::format(
+      "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" {} color=\"{}\" autoScale=\"false\" "
+      "height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"{}\">\n      <DataRange baseline=\"0.0\" "
+      "drawBaseline=\"true\" flipAxis=\"false\" maximum=\"1.0\" minimum=\"0.0\" type=\"LINEAR\"/>\n    "
+      "</Track>\n",
+      common, track.color, track.kind == HubTrack::Kind::kLabel ? "mean" : "max");
 }
 
 }  // namespace
@@ -134,9 +135,8 @@ std::string igv_session_text(const TrackHub& hub) {
                      markup_escaped(hub.genome) + "\" locus=\"" + markup_escaped(hub.locus) +
                      "\" version=\"8\">\n  <Resources>\n";
   for (const HubTrack& track : hub.tracks)
-    text += "    <Resource name=\"" + markup_escaped(track.title) + "\" path=\"" +
-            markup_escaped(track.file) + "\" type=\"" +
-            (track.kind == HubTrack::Kind::kSegments ? "bb" : "bw") + "\"/>\n";
+    text += fmt::format("    <Resource name=\"{}\" path=\"{}\" type=\"{}\"/>\n", markup_escaped(track.title),
+                        markup_escaped(track.file), track.kind == HubTrack::Kind::kSegments ? "bb" : "bw");
   text += "  </Resources>\n  <Panel name=\"DataPanel\">\n";
   for (const HubTrack& track : hub.tracks) text += igv_track(track);
   return text + "  </Panel>\n</Session>\n";

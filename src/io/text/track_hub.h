@@ -2,8 +2,6 @@
 // genomes.txt, trackDb.txt) and a session of IGV. Files are named relative to them.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
 
 #include "core/compensated_sum.h"

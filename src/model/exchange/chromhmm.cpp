@@ -1,10 +1,11 @@
 #include "model/exchange/chromhmm.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-#include "core/error.h"
 #include "core/text/text.h"
 #include "model/exchange/hidden_markov.h"
 
@@ -33,7 +34,7 @@ constexpr const char* kLearnAdvice =
     " makes one";
 
 void check_track(const Track& track, std::size_t place, const std::string& file) {
-  const std::string pointer = "/tracks/" + std::to_string(place);
+  const std::string pointer = fmt::format("/tracks/{}", place);
   if (track.is_square())
     refuse_export(file, pointer, "the square of a track is not a track of 0 and 1", kLearnAdvice);
   if (track.transform != Transform::kNone && track.transform != Transform::kBinarize)
@@ -84,7 +85,7 @@ std::vector<double> geometric_falls(const Parameters& parameters, const std::str
 void check_distribution(double sum, const std::string& file, const std::string& pointer,
                         const std::string& what) {
   if (!(std::fabs(sum - 1) <= kSumTolerance))
-    refuse_export(file, pointer, what + " sum to " + std::to_string(sum) + ", not to 1",
+    refuse_export(file, pointer, fmt::format("{} sum to {}, not to 1", what, sum),
                   "only probabilities can be exported, such as those of semicrf learn or import");
 }
 
@@ -106,7 +107,7 @@ void set_chain(const Parameters& parameters, const std::string& file, ChromHmmMo
       model.transition.push_back(std::exp(leave) + (from == to ? std::exp(falls[from]) : 0));
       sum += model.transition.back();
     }
-    check_distribution(sum, file, "/transition/" + std::to_string(from),
+    check_distribution(sum, file, fmt::format("/transition/{}", from),
                        "the probabilities of what follows a bin of label '" + parameters.labels[from].name +
                            "', durations included,");
   }
@@ -124,10 +125,10 @@ void set_emissions(const Parameters& parameters, const std::string& file, ChromH
       none -= std::max(weight, 0.0) + std::log1p(std::exp(-std::fabs(weight)));
     }
     if (!(std::fabs(head.bias[c] - none) <= kScoreTolerance * (1 + std::fabs(none))))
-      refuse_export(file, "/emission/bias/" + std::to_string(c),
-                    "the bias of label '" + parameters.labels[c].name + "' is " +
-                        std::to_string(head.bias[c]) + ", not the sum of log(1-p) over its tracks, " +
-                        std::to_string(none) + ": its emissions are not probabilities",
+      refuse_export(file, fmt::format("/emission/bias/{}", c),
+                    fmt::format("the bias of label '{}' is {}, not the sum of log(1-p) over its tracks, {}: "
+                                "its emissions are not probabilities",
+                                parameters.labels[c].name, head.bias[c], none),
                     kLearnAdvice);
   }
 }

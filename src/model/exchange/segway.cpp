@@ -1,10 +1,11 @@
 #include "model/exchange/segway.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
 #include "model/exchange/hidden_markov.h"
 
 namespace semicrf {
@@ -16,7 +17,7 @@ double log_or_never(double p) { return p > 0 ? std::log(p) : kNegativeInfinity; 
 
 std::string state_name_of(const SegwayModel& model, std::size_t state) {
   const std::string seg = std::to_string(state / model.subsegs);
-  return model.subsegs == 1 ? seg : seg + "." + std::to_string(state % model.subsegs);
+  return model.subsegs == 1 ? seg : fmt::format("{}.{}", seg, state % model.subsegs);
 }
 
 // Whether the densities are of the asinh of the tracks.
@@ -83,13 +84,11 @@ void tell_differences(const SegwayModel& model, const SegwayOptions& options, bo
          "the file does not say how the tracks were transformed; asinh is assumed, Segway's default: give "
          "--distribution where it was another one"});
   if (model.countdowns > 1 && !options.min_duration)
-    warnings.push_back(
-        {"shortest-lengths-lost",
-         "Segway keeps a label for as long as its ruler (a mark every 10 frames unless it was told "
-         "otherwise) passes " +
-             std::to_string(model.countdowns - 1) + (model.countdowns == 2 ? " mark" : " marks") +
-             "; here a label may change after any bin; --min-duration BINS gives all labels a shortest "
-             "length"});
+    warnings.push_back({"shortest-lengths-lost",
+                        fmt::format("Segway keeps a label for as long as its ruler (a mark every 10 frames "
+                                    "unless it was told otherwise) passes {}{}; here a label may change "
+                                    "after any bin; --min-duration BINS gives all labels a shortest length",
+                                    model.countdowns - 1, model.countdowns == 2 ? " mark" : " marks")});
   if (options.bin_size > 1)
     warnings.push_back(
         {"resolution", "Segway averages " + std::string(asinh ? "the asinh of the values of" : "") +

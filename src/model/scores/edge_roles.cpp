@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <utility>
 
-#include "core/chain_model.h"
 #include "core/sizes.h"
 
 namespace semicrf {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
