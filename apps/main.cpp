@@ -24,7 +24,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/signal_cleanup.h"
 #include "train/ranks/ranks.h"

@@ -13,7 +13,6 @@
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
-#include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 
 namespace semicrf {

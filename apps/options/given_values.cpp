@@ -17,7 +17,7 @@
 #include "apps/manual/command_tree.h"
 #include "core/error.h"
 #include "inputs/arguments/sample_arguments.h"
-#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/segments/segment_reader.h"

@@ -52,7 +52,7 @@ void find_posteriors(const PlainSequence& sequence, const PlainForward& forward,
                      const PlainBackward& backward, const PlainLogPartition& log_partition,
                      const PlainPosteriors& out, cudaStream_t stream);
 
-// plain_counts.cu. Expected counts (core/expected_counts.h) of a sequence whose log Z is finite.
+// plain_counts.cu. Expected counts (core/score_window.h) of a sequence whose log Z is finite.
 struct PlainCounts {
   double* transition = nullptr;  // (C, C)
   double* duration = nullptr;    // (K+1, C); row K: segments in the tail

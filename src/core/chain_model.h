@@ -64,8 +64,6 @@ struct ChainModel {
   }
 };
 
-// What the first segment of a sequence gets in place of a transition, in the log semiring.
-
 // The sum over c' of exp(transition[c'][to]), relative to its largest term.
 struct TransitionsInto {
   double largest = kNegativeInfinity;  // transition; -inf: there are none, and the sum is 0
@@ -95,8 +93,6 @@ inline double initial_gain(const ChainModel& model, int label) {
   return model.initial == InitialTerm::kUniform ? std::log(transitions_into(model, label).sum) : 0;
 }
 
-// The smallest duration that some label of a chain allows.
-
 // In positions; 0: every duration is forbidden.
 inline int shortest_duration(const ChainModel& model) {
   for (int k = 1; k <= model.max_duration; ++k)
@@ -105,8 +101,6 @@ inline int shortest_duration(const ChainModel& model) {
   return 0;
 }
 
-// Sums of numbers that are given as logarithms.
-
 // ln(e^a + e^b); -inf is the logarithm of 0.
 inline double log_add(double a, double b) {
   if (a < b) std::swap(a, b);
@@ -114,7 +108,6 @@ inline double log_add(double a, double b) {
 }
 
 // The direction in which a recursion goes along a sequence.
-
 enum class Direction { kForward, kBackward };
 
 }  // namespace semicrf

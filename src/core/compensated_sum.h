@@ -44,7 +44,6 @@ class CompensatedSum {
 
 // What the mean of a sequence's scores is made of (model/scores/centering.h), for those who add them up
 // elsewhere.
-
 // Sums over the rows of one sequence, column by column.
 struct BlockSums {
   static constexpr std::int64_t kPositions = 4096;  // per block; blocks begin at multiples of it

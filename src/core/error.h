@@ -63,7 +63,6 @@ struct DeviceError : Error {
 };
 
 // Something the user should know that does not stop the run.
-
 struct Warning {
   std::string code;     // short and stable, for scripts: "masked-mean", "durations-at-cap", ...
   std::string message;  // one sentence for people

@@ -24,25 +24,6 @@ std::int64_t status_bytes(const std::string& wanted) {
   return 0;
 }
 
-}  // namespace
-
-ResidentBytes resident_bytes() { return {status_bytes("RssAnon:"), status_bytes("RssFile:")}; }
-
-// The kernel's maximum of getrusage begins with what the parent had; the one of /proc does not.
-std::int64_t peak_resident_bytes() {
-  if (const std::int64_t peak = status_bytes("VmHWM:"); peak > 0) return peak;
-  rusage usage{};
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
-}
-
-void share_one_heap() {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): runs call it before they start threads
-#endif
-}
-
-namespace {
-
 constexpr std::string_view kLetters = "kmgt";
 constexpr std::array<const char*, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 constexpr double kStep = 1024;
@@ -59,6 +40,21 @@ double suffix_factor(std::string_view suffix) {
 }
 
 }  // namespace
+
+ResidentBytes resident_bytes() { return {status_bytes("RssAnon:"), status_bytes("RssFile:")}; }
+
+// The kernel's maximum of getrusage begins with what the parent had; the one of /proc does not.
+std::int64_t peak_resident_bytes() {
+  if (const std::int64_t peak = status_bytes("VmHWM:"); peak > 0) return peak;
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
+}
+
+void share_one_heap() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): runs call it before they start threads
+#endif
+}
 
 std::int64_t parse_memory_size(std::string_view text, std::string_view option) {
   double number = 0;

@@ -7,8 +7,6 @@
 
 namespace semicrf {
 
-// What this process takes of the machine's memory.
-
 // Bytes in memory now; 0 where the system does not tell.
 struct ResidentBytes {
   std::int64_t own = 0;     // heap and stacks
@@ -23,8 +21,6 @@ std::int64_t peak_resident_bytes();
 // From now on all threads share one heap. By default each gets one of its own, and what a thread gives back
 // stays in its heap: where large arrays go from thread to thread that adds up to a fifth of the memory.
 void share_one_heap();
-
-// Amounts of memory as people write and read them.
 
 // "8G", "500M", "1.5g", "64k", "2T" or plain bytes; powers of 1024; an optional "B", "i" or "iB" may follow
 // the letter. UsageError, naming `option`: anything else, zero, or more than fits in 63 bits.

@@ -15,7 +15,6 @@ struct Segment {
 
 // A segment of a path in 8 bytes: the segments follow each other without gaps, so that length and label are
 // enough.
-
 inline constexpr int kPackedLabelBits = 16;
 using PackedSegment = std::uint64_t;  // length << kPackedLabelBits | label
 

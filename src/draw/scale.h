@@ -7,8 +7,6 @@
 
 namespace semicrf {
 
-// Numbers as people read them. The same in every locale.
-
 std::string count_text(std::int64_t count);  // "1,234,567"
 std::string share_text(double share);        // 0.2414 as "24.1 %", below a thousandth "<0.1 %"
 std::string short_number(double value);      // three significant digits, such as "0.0123", "1.2e-05"
@@ -18,8 +16,6 @@ std::string exact_number(double value);      // nine significant digits, as tabl
 std::string bases_text(double bases, int digits = 3);
 std::string place_text(const std::string& chromosome, std::int64_t begin,
                        std::int64_t end);  // chr1:1,001-2,000
-
-// From numbers to pixels, and where axes have their ticks.
 
 // From numbers begin..end to pixels from..to; numbers beyond are put at the edge.
 struct Scale {

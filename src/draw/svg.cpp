@@ -44,6 +44,37 @@ std::string box(const Drawing& drawing) {
          svg_pixels(drawing.width) + "\" height=\"" + svg_pixels(drawing.height) + "\" role=\"img\"";
 }
 
+constexpr const char* kLight =
+    "--paper:#fff;--ink:#1b1f24;--muted:#57606a;--axis:#868e96;--grid:#e6e8eb;--track:#5b7083;--model:#"
+    "1b1f24;"
+    "--shade:#0003;--edge:#0006;--nothing:#d0d4d8;--more:#c25e00;--less:#2274b8;--wash:#f5f6f7;--link:#"
+    "0b5cad;--notice:#"
+    "7a4b00;";
+constexpr const char* kDark =
+    "--paper:#15181c;--ink:#e8eaed;--muted:#a8b0b9;--axis:#737b84;--grid:#2a2f35;--track:#8ea3b6;--model:#"
+    "e8eaed;"
+    "--shade:#fff3;--edge:#fff7;--nothing:#3b4148;--more:#c25e00;--less:#2274b8;--wash:#1d2126;--link:#"
+    "7db7f0;--notice:#"
+    "f0c060;";
+
+// Thousandths of the font size, of the characters from blank to ~.
+constexpr std::array<int, 95> kWidths{
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635,  611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
+constexpr int kOther = 700;  // accented letters, Greek, Cyrillic
+constexpr int kWide = 1000;  // characters of three and four bytes
+constexpr const char* kEllipsis = "\xe2\x80\xa6";
+
+int width_of(unsigned char first) {
+  if (first >= 0x20 && first < 0x7f) return kWidths[first - 0x20U];
+  if (first < 0x20 || first == 0x7f) return kWidths[0];  // shown as a blank
+  if (first < 0xc0) return 0;                            // inside of a character
+  return first < 0xe0 ? kOther : kWide;
+}
+
 }  // namespace
 
 std::string svg_pixels(double value) {
@@ -126,23 +157,6 @@ std::string svg_element(const Drawing& drawing) {
          markup_escaped(drawing.title + ". " + drawing.description) + "\">\n" + drawing.body + "</svg>\n";
 }
 
-namespace {
-
-constexpr const char* kLight =
-    "--paper:#fff;--ink:#1b1f24;--muted:#57606a;--axis:#868e96;--grid:#e6e8eb;--track:#5b7083;--model:#"
-    "1b1f24;"
-    "--shade:#0003;--edge:#0006;--nothing:#d0d4d8;--more:#c25e00;--less:#2274b8;--wash:#f5f6f7;--link:#"
-    "0b5cad;--notice:#"
-    "7a4b00;";
-constexpr const char* kDark =
-    "--paper:#15181c;--ink:#e8eaed;--muted:#a8b0b9;--axis:#737b84;--grid:#2a2f35;--track:#8ea3b6;--model:#"
-    "e8eaed;"
-    "--shade:#fff3;--edge:#fff7;--nothing:#3b4148;--more:#c25e00;--less:#2274b8;--wash:#1d2126;--link:#"
-    "7db7f0;--notice:#"
-    "f0c060;";
-
-}  // namespace
-
 std::string theme_variables() {
   return std::string(":root{color-scheme:light dark;") + kLight +
          "}@media screen and (prefers-color-scheme:dark){:root{" + kDark + "}}";
@@ -164,28 +178,6 @@ std::string picture_styles() {
          ".picture .more-line{stroke:var(--more);fill:none;stroke-width:1.5}"
          ".picture .less-line{stroke:var(--less);fill:none;stroke-width:1.5}";
 }
-
-namespace {
-
-// Thousandths of the font size, of the characters from blank to ~.
-constexpr std::array<int, 95> kWidths{
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
-    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
-    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635,  611, 732, 684, 989, 685,
-    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
-    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
-constexpr int kOther = 700;  // accented letters, Greek, Cyrillic
-constexpr int kWide = 1000;  // characters of three and four bytes
-constexpr const char* kEllipsis = "\xe2\x80\xa6";
-
-int width_of(unsigned char first) {
-  if (first >= 0x20 && first < 0x7f) return kWidths[first - 0x20U];
-  if (first < 0x20 || first == 0x7f) return kWidths[0];  // shown as a blank
-  if (first < 0xc0) return 0;                            // inside of a character
-  return first < 0xe0 ? kOther : kWide;
-}
-
-}  // namespace
 
 double text_width(std::string_view text, double size) {
   int sum = 0;

@@ -1,7 +1,7 @@
 // Pieces of SVG that pictures share. The same numbers give the same text.
 //
-// A picture names the role of what it draws ("axis", "grid", "muted"; theme_variables) and not a colour, so that it
-// is read on light and on dark backgrounds. Only labels have colours of their own.
+// A picture names the role of what it draws ("axis", "grid", "muted"; theme_variables) and not a colour, so
+// that it is read on light and on dark backgrounds. Only labels have colours of their own.
 #pragma once
 
 #include <array>
@@ -95,7 +95,6 @@ std::string picture_styles();
 inline constexpr double kFullCell = 0.8;
 
 // How much room text takes, without a font: an upper bound for the usual sans-serif ones.
-
 // Pixels of `text` (UTF-8) at a font size of `size` pixels: the widths of DejaVu Sans, which is the widest of
 // the fonts that system-ui stands for.
 double text_width(std::string_view text, double size = 12);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/expected_counts.h"
+#include "core/score_window.h"
 #include "engine/boundary_state.h"
 
 namespace semicrf {

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/expected_counts.h"
 #include "core/score_window.h"
 #include "core/segment.h"
 #include "engine/boundary_state.h"

@@ -16,7 +16,7 @@
 #include "inputs/arguments/input_argument.h"
 #include "io/arrays/npy_reader.h"
 #include "io/files/output_names.h"
-#include "io/segments/boundary_reader.h"
+#include "io/segments/segment_columns.h"
 #include "io/text/bedgraph.h"
 #include "io/text/chromosomes.h"
 #include "io/text/provenance_header.h"
@@ -314,7 +314,7 @@ class Calibration {
   void check_array(const std::string& path, const NpyArray& array) const {
     if (truth_.model_labels.empty())
       throw UsageError(path + " does not hold the names of its labels", "give the parameters with -p");
-    if (array.columns() != static_cast<std::int64_t>(truth_.model_labels.size()))
+    if (array.columns() != std::ssize(truth_.model_labels))
       throw InputError({path, "",
                         fmt::format("has {} columns, but the parameters have {} labels", array.columns(),
                                     truth_.model_labels.size()),

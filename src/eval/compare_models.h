@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/options.h"
-#include "eval/metrics/model_comparison.h"
+#include "eval/metrics/eval_report.h"
 #include "log/progress.h"
 #include "runs/run_options.h"
 

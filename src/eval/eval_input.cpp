@@ -66,6 +66,21 @@ std::vector<Segment> sorted_segments(const std::string& path, const std::string&
   return segments;
 }
 
+constexpr std::size_t kShown = 3;
+
+std::size_t place(int label) { return static_cast<std::size_t>(label); }
+
+// A number of its own for a label whose name stands for another one.
+int stranger(LabelNumbers& labels, int label) {
+  std::string name = labels.names()[place(label)];
+  const std::size_t known = labels.names().size();
+  while (true) {
+    name += " (unmatched)";
+    const int number = labels.number(name);
+    if (place(number) >= known) return number;
+  }
+}
+
 }  // namespace
 
 std::string file_title(const std::string& path) {
@@ -111,12 +126,6 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
   return segmentation;
 }
 
-namespace {
-
-constexpr std::size_t kShown = 3;
-
-}  // namespace
-
 void Coverage::append(const std::string& chromosome, std::int64_t begin, std::int64_t end,
                       bool is_predicted) {
   if (begin >= end) return;
@@ -159,23 +168,6 @@ std::string Coverage::options_to_leave_out(const std::string& path) const {
   if (texts.size() <= kShown) return "-r " + joined(texts, " -r ");
   return path == kStandardOutput ? "" : "-L " + path;
 }
-
-namespace {
-
-std::size_t place(int label) { return static_cast<std::size_t>(label); }
-
-// A number of its own for a label whose name stands for another one.
-int stranger(LabelNumbers& labels, int label) {
-  std::string name = labels.names()[place(label)];
-  const std::size_t known = labels.names().size();
-  while (true) {
-    name += " (unmatched)";
-    const int number = labels.number(name);
-    if (place(number) >= known) return number;
-  }
-}
-
-}  // namespace
 
 LabelMap read_label_map(const std::string& path) {
   LabelMap map{path, {}};

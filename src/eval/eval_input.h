@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "eval/metrics/label_pairing.h"
+#include "eval/metrics/evaluation.h"
 #include "eval/metrics/stretches.h"
 #include "io/segments/segment_reader.h"
 #include "io/text/chromosomes.h"
 
 namespace semicrf {
-
-// The two segmentations that are compared: BED files with a label in column 4.
 
 // Numbers for label names, in the order in which they were first met.
 class LabelNumbers {
@@ -52,7 +50,6 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
                                LabelNumbers& labels, const LabelTimes& times = {});
 
 // Which of the evaluated bases have a prediction.
-
 class Coverage {
  public:
   // The evaluated stretches of a chromosome, from left to right. Each chromosome once.
@@ -81,7 +78,6 @@ class Coverage {
 };
 
 // eval --match, --label-map: labels of the prediction that have other names than those of the truth.
-
 // What a map says: labels of the prediction, and the labels of the truth that they are.
 struct LabelMap {
   std::string path;

@@ -176,7 +176,7 @@ class Rescorer {
     BinnedSegments binned =
         bin_segments(segments_meeting(segmentation.on(location.chromosome), grid.origin, grid.limit), grid);
     RescoredPath path;
-    path.segments = static_cast<std::int64_t>(binned.segments.size());
+    path.segments = std::ssize(binned.segments);
     path.moved = binned.moved;
     path.lost = binned.lost;
     const EdgeRoles* const roles = engines_.roles();

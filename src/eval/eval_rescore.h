@@ -39,8 +39,6 @@ RescoreResult rescore(const RescoreRequest& request, const ParameterFile& parame
                       const std::vector<std::string>& chromosomes, const Segmentation& truth,
                       const Segmentation& predicted, Progress* progress);
 
-// The engine for one piece after the other, some of which were cut out of something longer.
-
 // Keeps the engine of pieces that were not cut, and that of the latest cut.
 class PieceEngine {
  public:

@@ -22,7 +22,7 @@
 #include "io/text/region.h"
 #include "io/text/sample_sheet.h"
 #include "log/log.h"
-#include "model/bin_labels.h"
+#include "model/bins.h"
 
 namespace semicrf {
 namespace {
@@ -281,7 +281,7 @@ class Run {
       for (const Stretch& stretch : stretches) bases += stretch.end - stretch.begin;
       report_.chromosomes.push_back({name, bases, coverage_.missing() - missing_before});
       report_.bases += bases;
-      report_.stretches += static_cast<std::int64_t>(stretches.size());
+      report_.stretches += std::ssize(stretches);
       stretches_.emplace(name, std::move(stretches));
     }
     if (report_.bases == 0)

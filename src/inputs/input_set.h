@@ -15,8 +15,8 @@
 #include "inputs/piece_source.h"
 #include "io/text/chromosomes.h"
 #include "io/text/provenance_header.h"
+#include "model/bins.h"
 #include "model/parameters.h"
-#include "model/pieces.h"
 #include "model/scores/edge_roles.h"
 
 namespace semicrf {

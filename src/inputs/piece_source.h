@@ -9,7 +9,7 @@
 
 #include "engine/device_memory.h"
 #include "inputs/rows/row_reader.h"
-#include "model/pieces.h"
+#include "model/bins.h"
 #include "model/scores/linear_heads.h"
 #include "model/scores/score_source.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/text/region.h"
-#include "model/pieces.h"
+#include "model/bins.h"
 
 namespace semicrf {
 

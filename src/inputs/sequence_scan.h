@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inputs/piece_source.h"
-#include "model/pieces.h"
+#include "model/bins.h"
 
 namespace semicrf {
 

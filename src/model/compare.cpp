@@ -113,31 +113,6 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
   return model;
 }
 
-}  // namespace
-
-ChainModel with_durations(const ChainModel& model, int max_duration) {
-  ChainModel longer = model;
-  longer.max_duration = max_duration;
-  for (int k = model.max_duration + 1; k <= max_duration; ++k)
-    for (int label = 0; label < model.num_labels; ++label)
-      longer.duration_bias.push_back(model.duration_score(k, label));
-  return longer;
-}
-
-AlignedModels align_models(const Parameters& first, const Parameters& second) {
-  const std::vector<Label> labels = united(first.labels, second.labels);
-  std::vector<Track> tracks = united(first.tracks, second.tracks);
-  std::stable_partition(tracks.begin(), tracks.end(), [](const Track& track) { return !track.is_square(); });
-  AlignedModels aligned{rearranged(first, labels, tracks), rearranged(second, labels, tracks), {}};
-  for (const int place : places(labels, second.labels)) aligned.second_has.push_back(place >= 0);
-  ChainModel& chain = aligned.first.chain;
-  if (chain.has_tail() && chain.max_duration < second.chain.max_duration)
-    chain = with_durations(chain, second.chain.max_duration);
-  return aligned;
-}
-
-namespace {
-
 // Pairs of indices of what has the same name in both lists.
 using Matches = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -327,6 +302,27 @@ class Comparison {
 };
 
 }  // namespace
+
+ChainModel with_durations(const ChainModel& model, int max_duration) {
+  ChainModel longer = model;
+  longer.max_duration = max_duration;
+  for (int k = model.max_duration + 1; k <= max_duration; ++k)
+    for (int label = 0; label < model.num_labels; ++label)
+      longer.duration_bias.push_back(model.duration_score(k, label));
+  return longer;
+}
+
+AlignedModels align_models(const Parameters& first, const Parameters& second) {
+  const std::vector<Label> labels = united(first.labels, second.labels);
+  std::vector<Track> tracks = united(first.tracks, second.tracks);
+  std::stable_partition(tracks.begin(), tracks.end(), [](const Track& track) { return !track.is_square(); });
+  AlignedModels aligned{rearranged(first, labels, tracks), rearranged(second, labels, tracks), {}};
+  for (const int place : places(labels, second.labels)) aligned.second_has.push_back(place >= 0);
+  ChainModel& chain = aligned.first.chain;
+  if (chain.has_tail() && chain.max_duration < second.chain.max_duration)
+    chain = with_durations(chain, second.chain.max_duration);
+  return aligned;
+}
 
 std::string compare_parameters(const Parameters& first, const Parameters& second) {
   return Comparison(first, second).text();

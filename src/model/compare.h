@@ -9,7 +9,6 @@
 namespace semicrf {
 
 // Two models brought to the same labels and tracks, so that one segmentation has a score under both.
-
 struct AlignedModels {
   Parameters first, second;
   // By the number of a label: whether the second model, as it was given, has it.
@@ -27,8 +26,6 @@ AlignedModels align_models(const Parameters& first, const Parameters& second);
 // The distribution of `model` with a longest duration of K, at least that of the model: longer ones that it
 // allows, by its tails, become rows of the table.
 ChainModel with_durations(const ChainModel& model, int max_duration);
-
-// What differs between two parameter files, for `semicrf info A B`.
 
 // A line per property or table that differs: how many of its numbers do, and the one that does most, by name.
 // Labels and tracks are matched by name, so that their order does not count beside the line that says that it

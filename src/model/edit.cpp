@@ -83,6 +83,29 @@ std::optional<double> continuation(const DurationColumn<double>& scores) {
   return q > 0 && q < 1 ? std::optional(q) : std::nullopt;
 }
 
+// Rows of `width` numbers each, one per label, or no numbers at all.
+void reorder_rows(std::vector<double>& numbers, const std::vector<std::size_t>& order) {
+  const std::vector<double> before = numbers;
+  const std::size_t width = before.size() / order.size();
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = 0; j < width; ++j) numbers[i * width + j] = before[order[i] * width + j];
+}
+
+// Rows of one number per label.
+void reorder_columns(std::vector<double>& numbers, const std::vector<std::size_t>& order) {
+  const std::vector<double> before = numbers;
+  for (std::size_t at = 0; at < numbers.size(); ++at)
+    numbers[at] = before[at - at % order.size() + order[at % order.size()]];
+}
+
+template <class Item>
+void reorder_items(std::vector<Item>& items, const std::vector<std::size_t>& order) {
+  if (items.empty()) return;
+  std::vector<Item> before = std::move(items);
+  items.clear();
+  for (const std::size_t place : order) items.push_back(std::move(before[place]));
+}
+
 }  // namespace
 
 int label_index(const Parameters& parameters, std::string_view name) {
@@ -222,33 +245,6 @@ void set_duration_law(Parameters& parameters, int label, const DurationLaw& law,
   }
   chain.log_tail = tail_scores(spec);
 }
-
-namespace {
-
-// Rows of `width` numbers each, one per label, or no numbers at all.
-void reorder_rows(std::vector<double>& numbers, const std::vector<std::size_t>& order) {
-  const std::vector<double> before = numbers;
-  const std::size_t width = before.size() / order.size();
-  for (std::size_t i = 0; i < order.size(); ++i)
-    for (std::size_t j = 0; j < width; ++j) numbers[i * width + j] = before[order[i] * width + j];
-}
-
-// Rows of one number per label.
-void reorder_columns(std::vector<double>& numbers, const std::vector<std::size_t>& order) {
-  const std::vector<double> before = numbers;
-  for (std::size_t at = 0; at < numbers.size(); ++at)
-    numbers[at] = before[at - at % order.size() + order[at % order.size()]];
-}
-
-template <class Item>
-void reorder_items(std::vector<Item>& items, const std::vector<std::size_t>& order) {
-  if (items.empty()) return;
-  std::vector<Item> before = std::move(items);
-  items.clear();
-  for (const std::size_t place : order) items.push_back(std::move(before[place]));
-}
-
-}  // namespace
 
 void rename_labels(Parameters& parameters, const LabelNames& names) {
   std::set<std::string> renamed;

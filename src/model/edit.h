@@ -44,7 +44,6 @@ void set_duration_law(Parameters& parameters, int label, const DurationLaw& law,
 
 // Changes of a model's labels by hand: names, colours, order. None of them changes what the model says of
 // tracks.
-
 // Old and new name of each label that gets another one.
 using LabelNames = std::vector<std::pair<std::string, std::string>>;
 

@@ -1,4 +1,4 @@
-// Censoring: how the first and last segment of a piece that was cut out of something longer are scored.
+// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 
 namespace semicrf {
 
+// Censoring: how the first and last segment of a piece that was cut out of something longer are scored.
 enum class EdgeRule {
   kComplete,  // as if they began and ended at the cuts
   kCensored,  // by their survival (model/scores/edge_roles.h)
@@ -26,8 +27,6 @@ inline std::optional<EdgeRule> edge_rule_from_name(std::string_view name) {
     if (name == edge_rule_name(rule)) return rule;
   return std::nullopt;
 }
-
-// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
 
 // docs/algorithm.md, "Centring".
 enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };

@@ -90,8 +90,8 @@ class BigBedSink : public SegmentSink {
     const std::int64_t first = location_.begin_base(segment.begin), last = location_.end_base(segment.end);
     char begin[20], end[20];
     rest_.clear();
-    columns_.append(segment, support, {begin, static_cast<std::size_t>(print_integer(first, begin) - begin)},
-                    {end, static_cast<std::size_t>(print_integer(last, end) - end)}, rest_);
+    columns_.append_to(rest_, segment, support, {begin, print_integer(first, begin)},
+                       {end, print_integer(last, end)});
     writer_.add(chrom_, first, last, rest_);
   }
 

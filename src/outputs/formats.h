@@ -55,7 +55,7 @@ PlannedOutput segment_table_output(const SegmentTableOutput& output);
 PlannedOutput boundary_table_output(const SegmentTableOutput& output);
 
 // The boundaries whose interval is wider than a bin, or that have none, as BED, the least certain first: so
-// many lines at most, >= 1. They are in memory until the end of the run (review_writer.h).
+// many lines at most, >= 1. They are in memory until the end of the run (bed_writer.h).
 PlannedOutput review_output(const SegmentTableOutput& output, std::int64_t most);
 
 // Which array of a block.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analyses/intervals/start_interval.h"
-#include "io/segments/review_writer.h"
+#include "io/segments/bed_writer.h"
 #include "log/log.h"
 #include "outputs/formats.h"
 #include "outputs/path_support.h"

@@ -9,7 +9,7 @@
 #include "core/text/units.h"
 #include "core/threads/parallel.h"
 #include "inputs/arguments/input_arguments.h"
-#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/text/provenance_header.h"
 #include "log/log.h"

@@ -18,7 +18,7 @@
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
-#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/params/training_record.h"

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "eval/metrics/label_pairing.h"
+#include "eval/metrics/evaluation.h"
 
 namespace semicrf {
 namespace {

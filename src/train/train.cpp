@@ -12,7 +12,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/files/output_file.h"
 #include "io/json/stats_json.h"
-#include "io/params/params_write.h"
+#include "io/params/params_json.h"
 #include "log/log.h"
 #include "runs/device_choice.h"
 #include "train/fit/adamw_fit.h"

@@ -2,7 +2,7 @@
 #include "train/fit/checkpoint.h"
 
 #include "fuzz/fuzz_input.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 
 namespace semicrf::fuzz {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "fuzz/fuzz_input.h"
 #include "io/params/params_json.h"
-#include "io/params/params_write.h"
 
 namespace semicrf::fuzz {
 namespace {

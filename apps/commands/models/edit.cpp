@@ -14,7 +14,6 @@
 #include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/params/params_json.h"
-#include "io/params/params_write.h"
 #include "io/params/training_record.h"
 #include "io/text/palette.h"
 #include "log/log.h"

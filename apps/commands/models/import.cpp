@@ -15,7 +15,6 @@
 #include "io/models/chromhmm_model.h"
 #include "io/models/segway_model.h"
 #include "io/params/params_json.h"
-#include "io/params/params_write.h"
 #include "io/segments/segmentation.h"
 #include "log/log.h"
 #include "model/durations/duration_kinds.h"

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "inputs/describe_input.h"
 #include "io/params/params_json.h"
-#include "io/params/params_write.h"
 #include "model/compare.h"
 #include "model/describe.h"
 

@@ -10,7 +10,6 @@
 #include "analyses/posteriors/posterior_sweep.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
-#include "core/expected_counts.h"
 #include "core/score_window.h"
 #include "engine/engine.h"
 

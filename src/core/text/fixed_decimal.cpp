@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "core/error.h"
 
@@ -53,7 +52,7 @@ char* FixedDecimal::print(Rounded value, char* out) const {
     value.scaled = -value.scaled;
   }
   char text[20];
-  const auto length = static_cast<std::ptrdiff_t>(print_integer(value.scaled, text) - text);
+  const auto length = print_integer(value.scaled, text) - text;
   if (digits_ == 0) {
     std::memcpy(out, text, static_cast<std::size_t>(length));
     return out + length;
@@ -81,6 +80,21 @@ char* print_six_significant(double value, char* out) {
   constexpr std::ptrdiff_t kLongest = 16;  // -1.23457e-308
   constexpr int kDigits = 6;
   return std::to_chars(out, out + kLongest, value, std::chars_format::general, kDigits).ptr;
+}
+
+std::string exact_text(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+void append_integer(std::int64_t value, std::string& text) {
+  char digits[20];
+  text.append(digits, print_integer(value, digits));
+}
+
+void append_six_significant(double value, std::string& text) {
+  char digits[16];
+  text.append(digits, print_six_significant(value, digits));
 }
 
 }  // namespace semicrf

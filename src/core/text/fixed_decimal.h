@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace semicrf {
 
@@ -40,5 +41,12 @@ char* print_integer(std::int64_t value, char* out);
 // Six significant digits, as printf's %.6g does in the C locale, into `out` (room for 16 characters); returns
 // the end.
 char* print_six_significant(double value, char* out);
+
+// The shortest text that reads back as the same double.
+std::string exact_text(double value);
+
+// Integers and six significant digits at the end of a text.
+void append_integer(std::int64_t value, std::string& text);
+void append_six_significant(double value, std::string& text);
 
 }  // namespace semicrf

@@ -16,8 +16,6 @@
 
 namespace semicrf {
 
-// What the names of labels, tracks and sequences may be.
-
 // Why `name` cannot be a name, or an empty string: names are not empty, are UTF-8 and hold no control
 // characters (which includes tabs and line ends: names become a column of the outputs).
 std::string name_problem(std::string_view name);
@@ -31,8 +29,6 @@ inline constexpr std::int64_t kMaxLabels = 2000;
 
 // InputError at this place of a file, where so many different names in column 4 cannot be labels.
 void check_label_count(std::size_t labels, const std::string& path, const std::string& where);
-
-// Finding names in lists of any length.
 
 // The places of names in a list, each found in constant time. Keeps copies of the names: about 100 bytes
 // each.
@@ -78,10 +74,9 @@ class NameIndex {
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> places_;
 };
 
-// The order in which people list names that have numbers in them: E1, E2, E10.
-
-// Whether `a` comes before `b`: runs of digits are compared by their values, everything else byte by byte.
-// Names that differ only in leading zeros are in the order of their bytes, so that no two names are equal.
+// Whether `a` comes before `b` in the order in which people list names that have numbers in them (E1, E2,
+// E10): runs of digits are compared by their values, everything else byte by byte. Names that differ only in
+// leading zeros are in the order of their bytes, so that no two names are equal.
 inline bool natural_less(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0;
@@ -119,10 +114,9 @@ inline std::vector<std::size_t> natural_ranks(const std::vector<std::string>& na
   return ranks;
 }
 
-// The known name a mistyped one most likely stands for.
-
-// The element of `known` with the smallest edit distance to `name` (letter case ignored), the first of
-// several; empty when `known` is empty. Only the first 64 characters of `name` count.
+// The known name that a mistyped one most likely stands for: the element of `known` with the smallest edit
+// distance to `name` (letter case ignored), the first of several; empty when `known` is empty. Only the first
+// 64 characters of `name` count.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace semicrf

@@ -45,6 +45,13 @@ std::string without_middle(std::string_view text, std::size_t most, std::size_t 
   return std::string(text.substr(0, head)).append(note).append(text.substr(tail));
 }
 
+// Length of the UTF-8 character at the beginning of `text`, 0: none that XML allows (U+FFFE and U+FFFF are
+// none).
+std::size_t character_length(std::string_view text) {
+  const std::size_t length = utf8_length(text);
+  return length == 3 && (text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf")) ? 0 : length;
+}
+
 }  // namespace
 
 std::size_t utf8_length(std::string_view text) {
@@ -107,17 +114,6 @@ std::string message_text(std::string_view text) {
   }
   return shortened(words, kLongestMessage);
 }
-
-namespace {
-
-// Length of the UTF-8 character at the beginning of `text`, 0: none that XML allows (U+FFFE and U+FFFF are
-// none).
-std::size_t character_length(std::string_view text) {
-  const std::size_t length = utf8_length(text);
-  return length == 3 && (text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf")) ? 0 : length;
-}
-
-}  // namespace
 
 std::string markup_escaped(std::string_view text) {
   std::string result;

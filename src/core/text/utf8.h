@@ -31,8 +31,6 @@ std::string shortened(std::string_view text, std::size_t most);
 // and a text of more than 700 shortened.
 std::string message_text(std::string_view text);
 
-// Text inside of HTML and XML.
-
 // `text` for HTML and XML, in elements and in attributes: characters with a meaning are escaped, control
 // characters become blanks, and bytes that are no UTF-8 or no character of XML become U+FFFD.
 std::string markup_escaped(std::string_view text);

@@ -62,8 +62,6 @@ std::future<std::invoke_result_t<Work&>> do_beside_or_later(Work work) {
   return std::async(std::launch::deferred, std::move(work));
 }
 
-// Loops whose iterations run on several threads.
-
 // body(i, worker): iteration i, on the thread that `worker` in 0..threads-1 names.
 using LoopBody = std::function<void(std::size_t i, int worker)>;
 

@@ -56,8 +56,6 @@ class Turns {
   std::jthread thread_;  // last, as it uses the others
 };
 
-// Parts that several threads make and one takes in their order.
-
 // Calls make(i) for i = 0..count-1 on `threads` threads, and take(what it made) in the order of i on one of
 // its own. What was made must be copyable; about two per thread wait. Throws what either throws; nothing more
 // is taken then.

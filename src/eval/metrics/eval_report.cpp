@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -12,15 +13,23 @@
 namespace semicrf {
 namespace {
 
-using Row = TableRow;
+TableRow difference_row(const std::string& name, const ModelDifference& sums) {
+  const double bins = static_cast<double>(sums.positions);
+  return {escape_control(name),
+          std::to_string(sums.positions),
+          formatted("%.6f", sums.entropy),
+          formatted("%.6f", sums.cross_entropy),
+          formatted("%.6f", sums.divergence()),
+          sums.positions > 0 ? formatted("%.6g", sums.divergence() / bins) : "-"};
+}
 
 // A row for each of these, with a column for each of the counts and ratios.
 std::string counts_table(const std::string& title,
                          const std::vector<std::pair<std::string, MatchCounts>>& counts) {
-  std::vector<Row> rows = {{title}};
+  std::vector<TableRow> rows = {{title}};
   for (const auto& column : match_statistics()) rows[0].emplace_back(column.heading);
   for (const auto& [name, of] : counts) {
-    Row& row = rows.emplace_back(Row{name});
+    TableRow& row = rows.emplace_back(TableRow{name});
     for (const auto& column : match_statistics())
       row.push_back(statistic_text(column.value(of), "%.4f", "-"));
   }
@@ -43,8 +52,9 @@ std::string overall_table(const Evaluation& evaluation) {
 
 std::string label_table(const EvalReport& report) {
   const Evaluation& evaluation = *report.evaluation;
-  std::vector<Row> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1", "boundary F1",
-                            within(evaluation.tolerance), "segments", "predicted", "segment F1", "overlap"}};
+  std::vector<TableRow> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1",
+                                 "boundary F1", within(evaluation.tolerance), "segments", "predicted",
+                                 "segment F1", "overlap"}};
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     const LabelEvaluation& label = evaluation.labels[i];
     if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
@@ -59,7 +69,7 @@ std::string label_table(const EvalReport& report) {
 }
 
 std::string match_table(const LabelMatch& match) {
-  std::vector<Row> rows = {{"label of the prediction", "of the truth", units().many + " in common"}};
+  std::vector<TableRow> rows = {{"label of the prediction", "of the truth", units().many + " in common"}};
   const auto name = [](const std::string& label) {
     return label.empty() ? std::string("-") : escape_control(label);
   };
@@ -72,14 +82,14 @@ std::string match_table(const LabelMatch& match) {
 std::string confusion_table(const EvalReport& report) {
   const Evaluation& evaluation = *report.evaluation;
   const std::size_t columns = evaluation.num_labels() + 1;
-  Row head = {"truth \\ predicted"};
+  TableRow head = {"truth \\ predicted"};
   for (std::size_t j = 0; j < evaluation.num_labels(); ++j)
     if (evaluation.labels[j].bases.predicted > 0) head.push_back(escape_control(report.labels[j]));
   if (evaluation.missing() > 0) head.push_back("(none)");
-  std::vector<Row> rows = {head};
+  std::vector<TableRow> rows = {head};
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     if (evaluation.labels[i].bases.truth == 0) continue;
-    Row row = {escape_control(report.labels[i])};
+    TableRow row = {escape_control(report.labels[i])};
     for (std::size_t j = 0; j < columns; ++j) {
       const bool shown =
           j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
@@ -103,7 +113,7 @@ std::string tolerance_text(const EvalReport& report) {
 // What was compared, and where.
 std::string summary(const EvalReport& report) {
   const std::string names = escape_control(few_of(names_of(report.chromosomes), 10));
-  std::vector<Row> rows = {
+  std::vector<TableRow> rows = {
       {"truth", fmt::format("{}, {} segments", escape_control(report.truth->file), report.truth->segments)}};
   if (report.predicted)
     rows.push_back({"prediction", fmt::format("{}, {} segments", escape_control(report.predicted->file),
@@ -122,7 +132,7 @@ std::string summary(const EvalReport& report) {
     rows.push_back({"tolerance", tolerance_text(report)});
   }
   std::string text;
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     text += row[0];
     text.append(12 - row[0].size(), ' ');
     text += row[1];
@@ -141,7 +151,7 @@ std::string ratios(const Evaluation& evaluation) {
                      {"label edits", std::to_string(evaluation.edit_distance)}});
 }
 
-Row path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
+TableRow path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
   if (!path.score) return {name, std::to_string(path.segments), "-inf", "-inf", "-inf", "-inf"};
   return {name,
           std::to_string(path.segments),
@@ -178,6 +188,39 @@ std::string model_text(const RescoreResult& model) {
 }
 
 }  // namespace
+
+double ModelDifference::divergence() const { return std::max(0.0, cross_entropy - entropy); }
+
+ModelDifference& ModelDifference::operator+=(const ModelDifference& other) {
+  positions += other.positions;
+  pieces += other.pieces;
+  log_partition += other.log_partition;
+  other_log_partition += other.other_log_partition;
+  entropy += other.entropy;
+  cross_entropy += other.cross_entropy;
+  if (forbidden.empty()) forbidden = other.forbidden;
+  return *this;
+}
+
+std::string comparison_text(const ModelComparison& comparison) {
+  const ModelDifference& total = comparison.total;
+  std::string text = "P = " + escape_control(comparison.params) +
+                     " against Q = " + escape_control(comparison.other) + ": " +
+                     std::to_string(total.positions) + " bins of " + amount(comparison.bin_size) + ", " +
+                     plural(total.pieces, "piece") + ", " + comparison.device + "\n";
+  std::vector<TableRow> rows = {
+      {"nats", "bins", "entropy H(P)", "cross-entropy H(P,Q)", "KL(P||Q)", "KL per bin"}};
+  for (const ModelDifference& sequence : comparison.sequences)
+    rows.push_back(difference_row(sequence.name, sequence));
+  for (const ModelDifference& region : comparison.regions)
+    rows.push_back(difference_row(region.name, region));
+  rows.push_back(difference_row("all", total));
+  text += text_table(rows);
+  for (const ModelDifference& sequence : comparison.sequences)
+    if (!sequence.forbidden.empty())
+      text += escape_control(sequence.name) + ": infinite: " + escape_control(sequence.forbidden) + "\n";
+  return text;
+}
 
 std::optional<double> Rescoring::log_likelihood(const RescoredPath& path) const {
   if (!path.score) return std::nullopt;

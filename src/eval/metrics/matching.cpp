@@ -16,77 +16,6 @@ bool shares_half(const Segment& a, const Segment& b) {
   return shared > 0 && shared >= united - shared;
 }
 
-}  // namespace
-
-std::optional<double> MatchCounts::precision() const { return ratio(matched, predicted); }
-std::optional<double> MatchCounts::recall() const { return ratio(matched, truth); }
-std::optional<double> MatchCounts::f1() const { return ratio(2 * matched, truth + predicted); }
-
-const StatisticList<MatchCounts>& match_statistics() {
-  using enum StatisticUnit;
-  using M = MatchCounts;
-  static const StatisticList<M> list = {
-      {"truth", "truth", kCount, "what the truth has", &M::truth},
-      {"predicted", "predicted", kCount, "what the prediction has", &M::predicted},
-      {"matched", "matched", kCount, "what both agree on", &M::matched},
-      {"precision", "precision", kNumber, "matched / predicted", &M::precision},
-      {"recall", "recall", kNumber, "matched / truth", &M::recall},
-      {"f1", "F1", kNumber, "2 matched / (truth + predicted)", &M::f1},
-  };
-  return list;
-}
-
-MatchCounts& MatchCounts::operator+=(const MatchCounts& other) {
-  truth += other.truth;
-  predicted += other.predicted;
-  matched += other.matched;
-  return *this;
-}
-
-std::int64_t count_pairs_within(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
-                                std::int64_t tolerance) {
-  std::int64_t pairs = 0;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i] + tolerance < b[j]) {
-      ++i;
-    } else if (b[j] + tolerance < a[i]) {
-      ++j;
-    } else {
-      ++pairs, ++i, ++j;
-    }
-  }
-  return pairs;
-}
-
-std::vector<int> match_exact_segments(std::span<const Segment> truth, std::span<const Segment> predicted) {
-  std::vector<int> matched;
-  for (std::size_t i = 0, j = 0; i < truth.size() && j < predicted.size();) {
-    if (truth[i] == predicted[j]) matched.push_back(truth[i].label);
-    if (truth[i].begin <= predicted[j].begin) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return matched;
-}
-
-std::vector<int> match_overlapping_segments(std::span<const Segment> truth,
-                                            std::span<const Segment> predicted) {
-  std::vector<int> matched;
-  std::size_t first = 0;  // truth segments before it end too early, or are taken
-  for (const Segment& segment : predicted) {
-    while (first < truth.size() && truth[first].end <= segment.begin) ++first;
-    for (std::size_t i = first; i < truth.size() && truth[i].begin < segment.end; ++i) {
-      if (truth[i].label != segment.label || !shares_half(truth[i], segment)) continue;
-      matched.push_back(segment.label);
-      first = i + 1;
-      break;
-    }
-  }
-  return matched;
-}
-
 // Myers' bit-parallel recursion (J. ACM 46, 1999) in words of 64 rows, within a band around the diagonal
 // whose width doubles until the distance fits (Ukkonen 1985).
 //
@@ -94,9 +23,6 @@ std::vector<int> match_overlapping_segments(std::span<const Segment> truth,
 // down its 64 rows as two bit masks, +1 and -1. What lies outside the band enters as +1 per step, which never
 // is too small: the result is at least the distance, and it is the distance when that is no larger than the
 // band allows.
-
-namespace {
-
 using Word = std::uint64_t;
 constexpr std::int64_t kRows = 64;  // rows of a word
 constexpr std::int64_t kFirstBand = 256;
@@ -170,8 +96,8 @@ int advance(Column& column, Word equal, int top) {
 // The distance when it is at most `limit` (>= the difference of the lengths), else something larger than it.
 std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> text, const RowMasks& masks,
                              int num_labels, std::int64_t limit) {
-  const auto m = static_cast<std::int64_t>(pattern.size());
-  const auto n = static_cast<std::int64_t>(text.size());
+  const auto m = std::ssize(pattern);
+  const auto n = std::ssize(text);
   // A path of at most `limit` steps off the diagonals stays on row - column in [low, high].
   const std::int64_t slack = (limit - std::abs(m - n)) / 2;
   const std::int64_t low = std::min<std::int64_t>(0, m - n) - slack;
@@ -203,7 +129,7 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
   }
   // From the last row of the last word up to row m.
   const Column& tail = words.back();
-  for (std::int64_t row = m; row < static_cast<std::int64_t>(words.size()) * kRows; ++row) {
+  for (std::int64_t row = m; row < std::ssize(words) * kRows; ++row) {
     const auto bit = static_cast<unsigned>(row % kRows);
     bottom -= static_cast<std::int64_t>(tail.up >> bit & 1) - static_cast<std::int64_t>(tail.down >> bit & 1);
   }
@@ -211,6 +137,75 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
 }
 
 }  // namespace
+
+std::optional<double> MatchCounts::precision() const { return ratio(matched, predicted); }
+std::optional<double> MatchCounts::recall() const { return ratio(matched, truth); }
+std::optional<double> MatchCounts::f1() const { return ratio(2 * matched, truth + predicted); }
+
+const StatisticList<MatchCounts>& match_statistics() {
+  using enum StatisticUnit;
+  using M = MatchCounts;
+  static const StatisticList<M> list = {
+      {"truth", "truth", kCount, "what the truth has", &M::truth},
+      {"predicted", "predicted", kCount, "what the prediction has", &M::predicted},
+      {"matched", "matched", kCount, "what both agree on", &M::matched},
+      {"precision", "precision", kNumber, "matched / predicted", &M::precision},
+      {"recall", "recall", kNumber, "matched / truth", &M::recall},
+      {"f1", "F1", kNumber, "2 matched / (truth + predicted)", &M::f1},
+  };
+  return list;
+}
+
+MatchCounts& MatchCounts::operator+=(const MatchCounts& other) {
+  truth += other.truth;
+  predicted += other.predicted;
+  matched += other.matched;
+  return *this;
+}
+
+std::int64_t count_pairs_within(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+                                std::int64_t tolerance) {
+  std::int64_t pairs = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] + tolerance < b[j]) {
+      ++i;
+    } else if (b[j] + tolerance < a[i]) {
+      ++j;
+    } else {
+      ++pairs, ++i, ++j;
+    }
+  }
+  return pairs;
+}
+
+std::vector<int> match_exact_segments(std::span<const Segment> truth, std::span<const Segment> predicted) {
+  std::vector<int> matched;
+  for (std::size_t i = 0, j = 0; i < truth.size() && j < predicted.size();) {
+    if (truth[i] == predicted[j]) matched.push_back(truth[i].label);
+    if (truth[i].begin <= predicted[j].begin) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return matched;
+}
+
+std::vector<int> match_overlapping_segments(std::span<const Segment> truth,
+                                            std::span<const Segment> predicted) {
+  std::vector<int> matched;
+  std::size_t first = 0;  // truth segments before it end too early, or are taken
+  for (const Segment& segment : predicted) {
+    while (first < truth.size() && truth[first].end <= segment.begin) ++first;
+    for (std::size_t i = first; i < truth.size() && truth[i].begin < segment.end; ++i) {
+      if (truth[i].label != segment.label || !shares_half(truth[i], segment)) continue;
+      matched.push_back(segment.label);
+      first = i + 1;
+      break;
+    }
+  }
+  return matched;
+}
 
 std::int64_t edit_distance(std::span<const int> a, std::span<const int> b) {
   while (!a.empty() && !b.empty() && a.front() == b.front()) {
@@ -221,8 +216,8 @@ std::int64_t edit_distance(std::span<const int> a, std::span<const int> b) {
     a = a.first(a.size() - 1);
     b = b.first(b.size() - 1);
   }
-  const auto n = static_cast<std::int64_t>(a.size());
-  const auto m = static_cast<std::int64_t>(b.size());
+  const auto n = std::ssize(a);
+  const auto m = std::ssize(b);
   const std::int64_t longest = std::max(n, m);
   if (n == 0 || m == 0) return longest;
   const int num_labels =

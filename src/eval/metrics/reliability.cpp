@@ -23,6 +23,86 @@ double wilson(const ReliabilityBin& bin, double sign) {
   return std::clamp((share + square / (2 * n) + sign * spread) / (1 + square / n), 0.0, 1.0);
 }
 
+// Whether one stretch has all of these bases.
+bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
+  const auto stretch = std::ranges::upper_bound(stretches, bases.begin, {}, &Stretch::end);
+  return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
+}
+
+// Ranges of bases of one label, asked for the bases they hold.
+class Ranges {
+ public:
+  void add(const BinRange& range) { ranges_.push_back(range); }
+
+  // After the last add(), once.
+  void sort() {
+    std::ranges::sort(ranges_, {}, &BinRange::begin);
+    for (std::size_t i = 1; i < ranges_.size(); ++i)  // the end becomes that of all up to here
+      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+  }
+
+  bool hold(std::int64_t base) const {
+    const auto after = std::ranges::upper_bound(ranges_, base, {}, &BinRange::begin);
+    return after != ranges_.begin() && base < std::prev(after)->end;
+  }
+
+ private:
+  std::vector<BinRange> ranges_;
+};
+
+// The log loss of a label without a posterior, which counts as a printed 0 with six decimals.
+constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
+
+// Probabilities of boundaries are small: significant digits, not decimals.
+std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
+
+TableRow summary_row(const std::string& name, const Reliability& sums) {
+  TableRow row = {name};
+  for (const auto& column : reliability_statistics())
+    row.push_back(statistic_text(column.value(sums), "%.4g", "-"));
+  return row;
+}
+
+std::string reliability_table(const std::string& name, const Reliability& sums) {
+  std::vector<TableRow> rows = {{name, "number", "mean predicted", "observed"}};
+  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
+    const ReliabilityBin& bin = sums.bins()[i];
+    rows.push_back(
+        {"predicted " + formatted("%.4g", sums.lower(i)) + " to " + formatted("%.4g", sums.lower(i + 1)),
+         std::to_string(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
+  }
+  return text_table(rows);
+}
+
+std::string labels_text(const LabelsCalibration& labels) {
+  std::string text = text_table({{"all labels of " + escape_control(labels.file), ""},
+                                 {"bins", std::to_string(labels.bins)},
+                                 {"Brier score", digits(labels.brier())},
+                                 {"log loss", digits(labels.log_loss())},
+                                 {"calibration error", digits(labels.pooled().calibration_error())}});
+  return text + '\n' + reliability_table("labels and bins", labels.pooled());
+}
+
+std::string intervals_text(const IntervalCalibration& intervals) {
+  const IntervalCoverage& coverage = intervals.coverage;
+  return text_table(
+      {{"intervals of " + escape_control(intervals.file), "number", "share"},
+       {"evaluated boundaries of the prediction", std::to_string(coverage.boundaries), ""},
+       {"with an interval", std::to_string(coverage.intervals), ""},
+       {"intervals that hold the start of a true segment of their label", std::to_string(coverage.holding),
+        ratio_text(coverage.holding_share())},
+       {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
+       {"true boundaries", std::to_string(coverage.truth), ""},
+       {"true boundaries inside an interval of their label", std::to_string(coverage.inside),
+        ratio_text(coverage.inside_share())}});
+}
+
+std::string missing_text(const std::string& file, std::int64_t missing) {
+  if (missing == 0) return "";
+  return escape_control(file) + " has no value on " + amount(missing) +
+         " that the truth labels; they are not counted\n";
+}
+
 }  // namespace
 
 std::optional<double> ReliabilityBin::mean_predicted() const { return ratio(predicted_sum, count); }
@@ -114,37 +194,6 @@ const StatisticList<Reliability>& reliability_statistics() {
   return list;
 }
 
-namespace {
-
-// Whether one stretch has all of these bases.
-bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
-  const auto stretch = std::ranges::upper_bound(stretches, bases.begin, {}, &Stretch::end);
-  return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
-}
-
-// Ranges of bases of one label, asked for the bases they hold.
-class Ranges {
- public:
-  void add(const BinRange& range) { ranges_.push_back(range); }
-
-  // After the last add(), once.
-  void sort() {
-    std::ranges::sort(ranges_, {}, &BinRange::begin);
-    for (std::size_t i = 1; i < ranges_.size(); ++i)  // the end becomes that of all up to here
-      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
-  }
-
-  bool hold(std::int64_t base) const {
-    const auto after = std::ranges::upper_bound(ranges_, base, {}, &BinRange::begin);
-    return after != ranges_.begin() && base < std::prev(after)->end;
-  }
-
- private:
-  std::vector<BinRange> ranges_;
-};
-
-}  // namespace
-
 std::optional<double> IntervalCoverage::holding_share() const { return ratio(holding, intervals); }
 std::optional<double> IntervalCoverage::inside_share() const { return ratio(inside, truth); }
 
@@ -177,63 +226,6 @@ void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const P
     if (first != of_label.end() && *first < bases.end) ++holding;
   }
 }
-
-namespace {
-
-// The log loss of a label without a posterior, which counts as a printed 0 with six decimals.
-constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
-
-// Probabilities of boundaries are small: significant digits, not decimals.
-std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
-
-TableRow summary_row(const std::string& name, const Reliability& sums) {
-  TableRow row = {name};
-  for (const auto& column : reliability_statistics())
-    row.push_back(statistic_text(column.value(sums), "%.4g", "-"));
-  return row;
-}
-
-std::string reliability_table(const std::string& name, const Reliability& sums) {
-  std::vector<TableRow> rows = {{name, "number", "mean predicted", "observed"}};
-  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
-    const ReliabilityBin& bin = sums.bins()[i];
-    rows.push_back(
-        {"predicted " + formatted("%.4g", sums.lower(i)) + " to " + formatted("%.4g", sums.lower(i + 1)),
-         std::to_string(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
-  }
-  return text_table(rows);
-}
-
-std::string labels_text(const LabelsCalibration& labels) {
-  std::string text = text_table({{"all labels of " + escape_control(labels.file), ""},
-                                 {"bins", std::to_string(labels.bins)},
-                                 {"Brier score", digits(labels.brier())},
-                                 {"log loss", digits(labels.log_loss())},
-                                 {"calibration error", digits(labels.pooled().calibration_error())}});
-  return text + '\n' + reliability_table("labels and bins", labels.pooled());
-}
-
-std::string intervals_text(const IntervalCalibration& intervals) {
-  const IntervalCoverage& coverage = intervals.coverage;
-  return text_table(
-      {{"intervals of " + escape_control(intervals.file), "number", "share"},
-       {"evaluated boundaries of the prediction", std::to_string(coverage.boundaries), ""},
-       {"with an interval", std::to_string(coverage.intervals), ""},
-       {"intervals that hold the start of a true segment of their label", std::to_string(coverage.holding),
-        ratio_text(coverage.holding_share())},
-       {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
-       {"true boundaries", std::to_string(coverage.truth), ""},
-       {"true boundaries inside an interval of their label", std::to_string(coverage.inside),
-        ratio_text(coverage.inside_share())}});
-}
-
-std::string missing_text(const std::string& file, std::int64_t missing) {
-  if (missing == 0) return "";
-  return escape_control(file) + " has no value on " + amount(missing) +
-         " that the truth labels; they are not counted\n";
-}
-
-}  // namespace
 
 Reliability LabelsCalibration::pooled() const {
   if (labels.empty()) return Reliability();

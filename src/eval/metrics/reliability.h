@@ -14,9 +14,6 @@
 
 namespace semicrf {
 
-// Calibration: how well predicted probabilities of yes-or-no events agree with what happened.
-// docs/users/evaluation.md defines the numbers.
-
 inline constexpr int kReliabilityBins = 10;
 
 // The events whose probability lies in one part of [0, 1].
@@ -75,7 +72,6 @@ const StatisticList<Reliability>& reliability_statistics();
 
 // How often the intervals that a decode gives for its boundaries hold the true ones. docs/users/evaluation.md
 // defines the numbers.
-
 // A boundary of the prediction, in bases.
 struct PredictedBoundary {
   std::int64_t position = 0;         // first base of the segment after it
@@ -99,8 +95,6 @@ struct IntervalCoverage {
   // found, but an interval that has this base holds a true segment that starts there.
   void add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted);
 };
-
-// How well posteriors agree with a true segmentation, and its text.
 
 // The boundary posterior: the event is that a true segment starts in the bin.
 struct BoundaryCalibration {

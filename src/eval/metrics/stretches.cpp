@@ -1,7 +1,5 @@
 #include "eval/metrics/stretches.h"
 
-#include "model/bin_labels.h"
-
 namespace semicrf {
 namespace {
 
@@ -75,7 +73,7 @@ BinnedSegments bin_segments(std::span<const Segment> segments, const BaseGrid& g
     if (begin >= end) continue;
     const bool cut = end == grid.limit - grid.origin;
     if (begin % grid.bin_size != 0 || (end % grid.bin_size != 0 && !cut)) ++result.moved;
-    records.push_back({segment.begin, segment.end, segment.label, static_cast<std::int64_t>(records.size())});
+    records.push_back({segment.begin, segment.end, segment.label, std::ssize(records)});
   }
   for (const LabelledRun& run : label_bins(records, {grid.origin, grid.limit - grid.origin, grid.bin_size}))
     result.segments.push_back({run.begin, run.end, run.label});

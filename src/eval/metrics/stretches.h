@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "model/pieces.h"
+#include "model/bins.h"
 
 namespace semicrf {
 
@@ -67,8 +67,6 @@ std::vector<BinRange> covered_ranges(const Segments& segments) {
 // Joins segments of one label that touch.
 std::vector<Segment> merge_touching(std::span<const Segment> segments);
 
-// Segments in bases laid on a grid of bins.
-
 // Bin i is the bases [origin + i bin_size, origin + (i+1) bin_size), the last one cut at `limit`.
 struct BaseGrid {
   std::int64_t origin = 0;
@@ -87,7 +85,6 @@ struct BinnedSegments {
 BinnedSegments bin_segments(std::span<const Segment> segments, const BaseGrid& grid);
 
 // What the true segmentation says of bins, for probabilities that are given per bin.
-
 // A run of bins of `bin_size` bases from base `begin` on; the last one is cut at `end`.
 struct BinRun {
   std::int64_t begin = 0;

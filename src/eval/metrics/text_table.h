@@ -16,8 +16,6 @@ std::string text_table(const std::vector<TableRow>& rows);
 // Four decimals, "-" where it is not defined.
 std::string ratio_text(std::optional<double> value);
 
-// Shares of counts.
-
 // part / whole; nothing where there is no whole.
 template <class Number>
 std::optional<double> ratio(Number part, std::int64_t whole) {

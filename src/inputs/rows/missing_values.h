@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "model/bins.h"
 #include "model/parameters.h"
-#include "model/pieces.h"
 #include "model/statistics.h"
 
 namespace semicrf {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {

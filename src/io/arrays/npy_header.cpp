@@ -302,7 +302,7 @@ NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::strin
   const RawHeader raw = DictParser(characters, text_at, view).parse();
 
   NpyHeader header;
-  header.data_offset = text_at + static_cast<std::size_t>(length);
+  header.data_offset = text_at + length;
   set_type(raw, name, header);
   set_shape(raw, name, header);
   check_size(bytes.size(), name, header);

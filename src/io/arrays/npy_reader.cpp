@@ -21,7 +21,7 @@ struct Half {
   std::uint16_t bits;
 
   explicit operator float() const {
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    const std::uint32_t sign = (bits & 0x8000u) << 16;
     const std::uint32_t exponent = (bits >> 10) & 31u;
     const std::uint32_t fraction = bits & 1023u;
     if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);

@@ -2,6 +2,7 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -68,41 +69,6 @@ void append_bytes(std::string& bytes, std::span<const double> values) {
   }
 }
 
-}  // namespace
-
-std::string npy_bytes(const NpyShape& shape, std::span<const double> values) {
-  if (elements_of(shape) != static_cast<std::int64_t>(values.size()))
-    throw std::logic_error("npy_bytes: the elements do not fill the shape");
-  std::string bytes = npy_header(shape);
-  bytes.reserve(bytes.size() + values.size() * (shape.float64 ? sizeof(double) : sizeof(float)));
-  if (shape.float64) {
-    append_bytes<double>(bytes, values);
-  } else {
-    append_bytes<float>(bytes, values);
-  }
-  return bytes;
-}
-
-NpyWriter::NpyWriter(OutputFile& output, NpyShape shape)
-    : output_(output), float64_(shape.float64), missing_elements_(elements_of(shape)) {
-  output_.write(npy_header(shape));
-}
-
-void NpyWriter::append(std::span<const double> values) {
-  missing_elements_ -= static_cast<std::int64_t>(values.size());
-  if (float64_) {
-    append_as<double>(output_, values);
-  } else {
-    append_as<float>(output_, values);
-  }
-}
-
-void NpyWriter::finish() {
-  if (missing_elements_ != 0) throw std::logic_error("NpyWriter: the elements do not fill the shape");
-}
-
-namespace {
-
 constexpr std::uint64_t kVersion = 20;         // 2.0, the least that unpacks it
 constexpr std::uint64_t kDay = 1 << 5 | 1;     // 1 January 1980, where the days of zip files begin
 constexpr std::uint64_t kMostMembers = 65535;  // that the format allows
@@ -141,6 +107,37 @@ class Record {
 };
 
 }  // namespace
+
+std::string npy_bytes(const NpyShape& shape, std::span<const double> values) {
+  if (elements_of(shape) != std::ssize(values))
+    throw std::logic_error("npy_bytes: the elements do not fill the shape");
+  std::string bytes = npy_header(shape);
+  bytes.reserve(bytes.size() + values.size() * (shape.float64 ? sizeof(double) : sizeof(float)));
+  if (shape.float64) {
+    append_bytes<double>(bytes, values);
+  } else {
+    append_bytes<float>(bytes, values);
+  }
+  return bytes;
+}
+
+NpyWriter::NpyWriter(OutputFile& output, NpyShape shape)
+    : output_(output), float64_(shape.float64), missing_elements_(elements_of(shape)) {
+  output_.write(npy_header(shape));
+}
+
+void NpyWriter::append(std::span<const double> values) {
+  missing_elements_ -= std::ssize(values);
+  if (float64_) {
+    append_as<double>(output_, values);
+  } else {
+    append_as<float>(output_, values);
+  }
+}
+
+void NpyWriter::finish() {
+  if (missing_elements_ != 0) throw std::logic_error("NpyWriter: the elements do not fill the shape");
+}
 
 void NpzWriter::write(const std::string& bytes) {
   output_.write(bytes);

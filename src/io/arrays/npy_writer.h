@@ -38,7 +38,6 @@ class NpyWriter {
 
 // A NumPy .npz archive: a zip file of arrays, stored without compression and without times, so that the same
 // arrays give the same bytes.
-
 // Writes to an OutputFile that the caller commits.
 class NpzWriter {
  public:

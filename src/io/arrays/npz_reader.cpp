@@ -229,7 +229,7 @@ void check_no_overlap(const ByteView& view, std::vector<Entry> entries, const Di
 
 std::shared_ptr<std::uint8_t[]> allocate(const std::string& name, std::uint64_t bytes) {
   try {
-    return std::make_shared_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(bytes));
+    return std::make_shared_for_overwrite<std::uint8_t[]>(bytes);
   } catch (const std::bad_alloc&) {
     throw MemoryError(
         {name, "", fmt::format("cannot allocate {} bytes", bytes), "store the arrays as .npy files"});
@@ -290,11 +290,11 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
     std::size_t read = 0, written = 0;
     const libdeflate_result result =
         libdeflate_deflate_decompress_ex(decompressor.get(), packed.data(), packed.size(), unpacked.get(),
-                                         static_cast<std::size_t>(member.array_bytes), &read, &written);
+                                         member.array_bytes, &read, &written);
     if (result != LIBDEFLATE_SUCCESS || written != member.array_bytes || read != packed.size()) {
       damaged("the compressed data does not unpack to the size the directory states");
     }
-    bytes = {unpacked.get(), static_cast<std::size_t>(member.array_bytes)};
+    bytes = {unpacked.get(), member.array_bytes};
     owner = unpacked;
   }
   if (libdeflate_crc32(0, bytes.data(), bytes.size()) != member.crc32)

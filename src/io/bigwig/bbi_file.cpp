@@ -11,7 +11,7 @@ namespace semicrf {
 namespace {
 
 constexpr std::size_t kFanOut = 256;  // children of a node
-constexpr std::uint32_t kTreeMagic = 0x78CA8C91, kIndexMagic = 0x2468ACE0;
+constexpr std::uint32_t kTreeMagic = 0x78CA8C91, kBlockIndexMagic = 0x2468ACE0;
 constexpr std::uint64_t kIndexHeader = 48, kTreeHeader = 32, kNodeHeader = 4;
 constexpr std::uint64_t kIndexLeaf = 32, kIndexInner = 24;
 
@@ -92,6 +92,32 @@ EntryBytes tree_entry_bytes(const ListedChromosomes& chromosomes) {
   return {bytes, bytes};
 }
 
+constexpr std::size_t kRecords = 512;  // per block
+constexpr std::size_t kMostLevels = 10;
+constexpr std::int64_t kFactor = 4;
+
+constexpr int kCompression = 6;  // level of libdeflate: as small as zlib's
+constexpr std::size_t kSpooled = std::size_t{1} << 18, kSmallSpooled = std::size_t{1} << 14;  // in memory
+// Bytes gathered of a level.
+constexpr std::size_t kGathered = std::size_t{1} << 14, kFewGathered = std::size_t{1} << 11;
+constexpr std::uint64_t kFileHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
+
+std::int64_t longest_of(const ListedChromosomes& chromosomes, const BbiKind& kind) {
+  if (chromosomes.empty())
+    throw InputError(
+        {"", "", std::string("a ") + kind.name + " file must list a chromosome, and there is none", ""});
+  std::int64_t longest = 0;
+  for (const Chromosome& chrom : chromosomes.list()) {
+    if (chrom.length < 1 || chrom.length > std::numeric_limits<std::uint32_t>::max())
+      throw InputError({"", "",
+                        in_quotes(chrom.name) + " has " + std::to_string(chrom.length) +
+                            " bases, more than a " + kind.name + " file can hold",
+                        "write bedGraph or BED"});
+    longest = std::max(longest, chrom.length);
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::uint64_t block_index_bytes(std::size_t blocks) {
@@ -100,7 +126,7 @@ std::uint64_t block_index_bytes(std::size_t blocks) {
 
 void write_block_index(const BbiBlocks& blocks, std::uint64_t first, std::uint64_t at, const TakeText& take) {
   std::string head;
-  put_number(head, kIndexMagic);
+  put_number(head, kBlockIndexMagic);
   put_number(head, static_cast<std::uint32_t>(kFanOut));
   put_number(head, static_cast<std::uint64_t>(blocks.size()));
   const auto put_range = [](std::string& text, const BbiRange& left, const BbiRange& right) {
@@ -163,12 +189,6 @@ void write_chromosome_tree(const ListedChromosomes& chromosomes, std::uint64_t a
         put_number(node, child);
       });
 }
-
-namespace {
-constexpr std::size_t kRecords = 512;  // per block
-constexpr std::size_t kMostLevels = 10;
-constexpr std::int64_t kFactor = 4;
-}  // namespace
 
 BbiZoom::BbiZoom(std::int64_t finest, std::int64_t longest, Emit emit) : emit_(std::move(emit)) {
   std::int64_t reduction = std::max<std::int64_t>(1, finest);
@@ -251,32 +271,6 @@ void BbiZoom::end() {
   for (std::size_t level = 0; level < levels_.size(); ++level) end_block(level);
 }
 
-namespace {
-
-constexpr int kCompression = 6;  // level of libdeflate: as small as zlib's
-constexpr std::size_t kSpooled = std::size_t{1} << 18, kSmallSpooled = std::size_t{1} << 14;  // in memory
-// Bytes gathered of a level.
-constexpr std::size_t kGathered = std::size_t{1} << 14, kFewGathered = std::size_t{1} << 11;
-constexpr std::uint64_t kHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
-
-std::int64_t longest_of(const ListedChromosomes& chromosomes, const BbiKind& kind) {
-  if (chromosomes.empty())
-    throw InputError(
-        {"", "", std::string("a ") + kind.name + " file must list a chromosome, and there is none", ""});
-  std::int64_t longest = 0;
-  for (const Chromosome& chrom : chromosomes.list()) {
-    if (chrom.length < 1 || chrom.length > std::numeric_limits<std::uint32_t>::max())
-      throw InputError({"", "",
-                        in_quotes(chrom.name) + " has " + std::to_string(chrom.length) +
-                            " bases, more than a " + kind.name + " file can hold",
-                        "write bedGraph or BED"});
-    longest = std::max(longest, chrom.length);
-  }
-  return longest;
-}
-
-}  // namespace
-
 BbiFile::BbiFile(ListedChromosomes chromosomes, BbiKind kind, BbiOptions options)
     : chromosomes_(std::move(chromosomes)),
       kind_(std::move(kind)),
@@ -337,7 +331,7 @@ void BbiFile::copy(const Blocks& blocks, OutputFile& output) const {
 
 void BbiFile::write(OutputFile& output, std::uint64_t count) {
   zoom_.end();
-  const std::uint64_t columns_at = kHeaderBytes + kZoomHeaderBytes * levels_.size();
+  const std::uint64_t columns_at = kFileHeaderBytes + kZoomHeaderBytes * levels_.size();
   const std::uint64_t columns_bytes = kind_.columns.empty() ? 0 : kind_.columns.size() + 1;
   const std::uint64_t summary_at = columns_at + columns_bytes;
   const std::uint64_t tree_at = summary_at + kSummaryBytes;

@@ -5,9 +5,9 @@
 
 #include <libdeflate.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,20 +23,13 @@
 
 namespace semicrf {
 
-// What bigWig and bigBed files are made of besides their data: little-endian numbers, the tree of chromosomes
-// (a B+ tree by name) and indexes over blocks (R-trees). Offsets are bytes of the file.
-
 // Appends the number, whatever the byte order of the machine.
 template <class Number>
 void put_number(std::string& text, Number number) {
-  if constexpr (sizeof(Number) == 4 && std::is_floating_point_v<Number>) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
-    put_number(text, bits);
-  } else if constexpr (std::is_floating_point_v<Number>) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
-    put_number(text, bits);
+  if constexpr (std::is_same_v<Number, float>) {
+    put_number(text, std::bit_cast<std::uint32_t>(number));
+  } else if constexpr (std::is_same_v<Number, double>) {
+    put_number(text, std::bit_cast<std::uint64_t>(number));
   } else {
     for (std::size_t i = 0; i < sizeof(Number); ++i)
       text += static_cast<char>(static_cast<unsigned char>(static_cast<std::uint64_t>(number) >> (8 * i)));
@@ -67,7 +60,6 @@ void write_chromosome_tree(const ListedChromosomes& chromosomes, std::uint64_t a
 std::uint64_t chromosome_tree_bytes(const ListedChromosomes& chromosomes);
 
 // Zoom levels of bigWig and bigBed files: records of so many bases, made while the data come.
-
 // Not thread-safe.
 class BbiZoom {
  public:
@@ -115,10 +107,6 @@ class BbiZoom {
   BigWigSummary summary_;
   Emit emit_;
 };
-
-// What the writers of bigWig and of bigBed share: blocks that wait in a spool until the sizes of everything
-// that stands before them are known, zoom levels, and the layout of the file (version 4, little-endian,
-// compressed).
 
 // Which of the two formats.
 struct BbiKind {

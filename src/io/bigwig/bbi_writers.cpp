@@ -5,8 +5,13 @@
 
 namespace semicrf {
 namespace {
+
 constexpr std::size_t kItems = 1024;  // intervals per block
 constexpr std::uint32_t kIntervalBytes = 12, kValueBytes = 4;
+
+constexpr std::uint32_t kBigBedMagic = 0x8789F2EB;
+constexpr std::size_t kIntervals = 512;  // per block
+
 }  // namespace
 
 BigWigWriter::BigWigWriter(ListedChromosomes chromosomes, const BbiOptions& options, std::int64_t bin)
@@ -77,11 +82,6 @@ void BigWigWriter::write(OutputFile& output) {
   end_section();
   file_.write(output, file_.blocks());
 }
-
-namespace {
-constexpr std::uint32_t kBigBedMagic = 0x8789F2EB;
-constexpr std::size_t kIntervals = 512;  // per block
-}  // namespace
 
 std::string auto_sql(const std::string& table, const std::string& comment,
                      const std::vector<BigBedColumn>& columns) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kItemBytes = 12;        // chromosome, begin and end, before the text
 constexpr std::size_t kMostInflation = 1040;  // deflate never makes more bytes of one
 
-bool is_swapped(const MappedFile& file) {
+bool is_swapped_bigbed(const MappedFile& file) {
   require_input_kind(InputKind::kBigBed, file.path(), file.bytes());
   return file.bytes()[0] == 0x87;
 }
@@ -28,7 +28,7 @@ bool is_swapped(const MappedFile& file) {
 struct BigBedFile::State {
   explicit State(const std::string& path)
       : file(path),
-        view(file.bytes(), path, is_swapped(file)),
+        view(file.bytes(), path, is_swapped_bigbed(file)),
         index(BigWigIndex::read(view)),
         decompressor(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor) {
     if (!decompressor) throw std::bad_alloc();

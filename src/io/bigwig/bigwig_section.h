@@ -90,8 +90,6 @@ void visit_intervals(const BlockContext& context, const BigWigSection& section, 
   }
 }
 
-// The step of a bigWig file: how coarse its values are.
-
 // Reads at most kStepSections data blocks, spread evenly over the index from the first to the last, and takes
 // the greatest common divisor of the edges of their intervals. A damaged block is passed over: whoever reads
 // it says what is wrong with it.

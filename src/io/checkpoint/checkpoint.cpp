@@ -10,7 +10,7 @@
 
 #include "io/files/mapped_file.h"
 #include "io/files/output_file.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {

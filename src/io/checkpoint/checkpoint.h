@@ -70,7 +70,6 @@ class CheckpointReader {
 };
 
 // Brings the states of a fit to disk: when it asks for it, and when a signal ends the program.
-
 // A state as it is kept until it is written or replaced.
 struct CheckpointState {
   std::function<std::string()> text;  // the text of the checkpoint; called by any thread

@@ -1,8 +1,19 @@
 #include "io/files/file_errors.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <limits>
 #include <system_error>
+#include <vector>
+
+#include "core/text/text.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {
@@ -67,6 +78,68 @@ ReadError read_error(const std::string& path, const std::string& action, int err
   if (error_number == ENOENT && is_remote(path))
     return ReadError({path, "", "remote files are not read", "download it first"});
   return ReadError({path, "", action + " (" + errno_text(error_number) + ")", read_advice(error_number)});
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// NUMBER of /proc/PROCESS/fd/NUMBER, or of /proc/PROCESS/task/THREAD/fd/NUMBER; `folder` has its links
+// resolved, so that "self" is a number.
+std::optional<DescriptorPath> in_proc(const fs::path& folder, const std::string& name) {
+  const std::vector<std::string> parts(folder.begin(), folder.end());
+  const bool of_process = parts.size() == 4 || (parts.size() == 6 && parts[3] == "task");
+  if (!of_process || parts[1] != "proc" || parts.back() != "fd") return std::nullopt;
+  const auto process = number_in<int>(parts[2]), number = number_in<int>(name);
+  if (!process || !number || *process < 0 || *number < 0) return std::nullopt;
+  return DescriptorPath{*number, *process == getpid()};
+}
+
+}  // namespace
+
+void reserve_standard_descriptors() noexcept {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    // The lowest free number, which is this one.
+    if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+std::optional<DescriptorPath> descriptor_of(const std::string& path) {
+  if (path == kStandardOutput) return DescriptorPath{STDOUT_FILENO, true};
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  fs::path at = fs::absolute(path, error);
+  for (int i = 0; !error && i < kMostLinks; ++i) {
+    const fs::path folder = fs::canonical(at.parent_path(), error);
+    if (error) return std::nullopt;
+    if (const auto found = in_proc(folder, at.filename().string())) return found;
+    at = folder / at.filename();
+    if (!fs::is_symlink(at, error)) return std::nullopt;
+    const fs::path next = fs::read_symlink(at, error);
+    at = next.is_absolute() ? next : folder / next;
+  }
+  return std::nullopt;
+}
+
+bool is_writable_descriptor(int descriptor) noexcept {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+std::int64_t allow_open_files(std::int64_t count) {
+  constexpr std::int64_t kMany = std::numeric_limits<std::int32_t>::max();
+  const auto number = [](rlim_t limit) {
+    return limit == RLIM_INFINITY ? kMany : static_cast<std::int64_t>(std::min<rlim_t>(limit, kMany));
+  };
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMany;
+  if (number(limit.rlim_cur) >= count) return number(limit.rlim_cur);
+  rlimit raised = limit;
+  raised.rlim_cur = limit.rlim_max == RLIM_INFINITY ? static_cast<rlim_t>(count)
+                                                    : std::min(limit.rlim_max, static_cast<rlim_t>(count));
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return number(limit.rlim_cur);
 }
 
 }  // namespace semicrf

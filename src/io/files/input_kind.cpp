@@ -97,43 +97,13 @@ InputKind detect_input_kind(Bytes bytes) {
 InputKind detect_input_kind(const std::string& path) { return detect_input_kind(MappedFile(path).bytes()); }
 
 const char* describe(InputKind kind) {
-  switch (kind) {
-    case InputKind::kNpy:
-      return "a NumPy .npy array";
-    case InputKind::kNpz:
-      return "a zip (.npz) archive";
-    case InputKind::kBigWig:
-      return "a bigWig file";
-    case InputKind::kBigBed:
-      return "a bigBed file";
-    case InputKind::kBam:
-      return "a BAM file";
-    case InputKind::kBgzip:
-      return "a bgzip-compressed file";
-    case InputKind::kGzip:
-      return "a gzip-compressed file";
-    case InputKind::kCram:
-      return "a CRAM file";
-    case InputKind::kHdf5:
-      return "an HDF5 file";
-    case InputKind::kTwoBit:
-      return "a 2bit file";
-    case InputKind::kBzip2:
-      return "a bzip2-compressed file";
-    case InputKind::kXz:
-      return "an xz-compressed file";
-    case InputKind::kZstd:
-      return "a zstd-compressed file";
-    case InputKind::kJson:
-      return "a JSON file";
-    case InputKind::kText:
-      return "a text file";
-    case InputKind::kEmpty:
-      return "an empty file";
-    case InputKind::kUnknown:
-      break;
-  }
-  return "a file of an unknown kind";
+  // In the order of InputKind.
+  constexpr auto kTexts = std::to_array<const char*>(
+      {"a NumPy .npy array", "a zip (.npz) archive", "a bigWig file", "a bigBed file", "a BAM file",
+       "a bgzip-compressed file", "a gzip-compressed file", "a CRAM file", "an HDF5 file", "a 2bit file",
+       "a bzip2-compressed file", "an xz-compressed file", "a zstd-compressed file", "a JSON file",
+       "a text file", "an empty file", "a file of an unknown kind"});
+  return kTexts.at(static_cast<std::size_t>(kind));
 }
 
 void require_input_kind(InputKind expected, const std::string& path, Bytes bytes) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"

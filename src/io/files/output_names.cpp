@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 
 namespace semicrf {
 

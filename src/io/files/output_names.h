@@ -9,8 +9,6 @@
 
 namespace semicrf {
 
-// What the name of an output stands for.
-
 inline constexpr std::string_view kStandardOutput = "-";
 inline constexpr std::string_view kStandardInput = "-";  // where a file is read
 
@@ -25,9 +23,8 @@ std::string resolve_output(const std::string& path);
 // The folder part of a resolved target.
 std::string folder_of(const std::string& target);
 
-// What the ending of an output's name says of its format. Case does not count: out.BW is a bigWig file.
-
-// Whether `path` ends in one of `endings`, which are in lower case and begin with a dot.
+// Whether `path` ends in one of `endings`, which are in lower case and begin with a dot. Case does not count:
+// out.BW is a bigWig file.
 bool has_ending(std::string_view path, std::initializer_list<std::string_view> endings);
 
 // Names that are written as BGZF: .gz and .bgz.
@@ -67,21 +64,15 @@ const OutputFormat& format_of(OutputKind kind);
 // .bw.gz for a track. Unknown endings, and names without one, fit every output.
 void check_ending(const std::string& path, OutputKind kind);
 
-// Which names of outputs mean bigWig and bigBed.
-
 inline bool is_bigwig_name(std::string_view path) { return has_ending(path, {".bw", ".bigwig"}); }
-
 inline bool is_bigbed_name(std::string_view path) { return has_ending(path, {".bb", ".bigbed"}); }
-
 // Either: a file with an index of its own and without header lines.
 inline bool is_indexed_name(std::string_view path) { return is_bigwig_name(path) || is_bigbed_name(path); }
-
-// Names of the files that hold a track for every label, as `posterior --labels-out PREFIX` writes them.
 
 // `name` as a part of a file's name, which cannot have a "/".
 std::string in_file_name(std::string name);
 
-// The files that hold the label posteriors of `prefix` (or prefix.bw, as bigWig files are asked for): by the
+// The files with a track for every label, as `posterior --labels-out PREFIX` writes them, of `prefix` (or prefix.bw, as bigWig files are asked for): by the
 // name of the label as it is in file names.
 std::map<std::string, std::string> label_track_files(const std::string& prefix);
 

@@ -58,7 +58,6 @@ class TempSpool {
 };
 
 // A long text, written once from its begin to its end and read once, that moves to disk when it grows.
-
 // Keeps a MiB in memory and the rest in an unnamed temporary file. Errors are those of TempSpool.
 class SpooledText {
  public:

@@ -178,6 +178,35 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool complete_ = false;
 };
 
+// What stands in the file, for the end of a message.
+std::string found_text(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return "a list";
+    case Json::value_t::string:
+      return "the string " + in_quotes(value.get_ref<const std::string&>());
+    default:
+      return abbreviated(value.dump());
+  }
+}
+
+// The number at `value` under `rule`; nullopt when it breaks the rule.
+std::optional<double> checked_number(const Json& value, const NumberRule& rule) {
+  if (value.is_number()) {
+    const auto x = value.get<double>();
+    const bool inside = rule.open ? x > rule.low && x < rule.high : x >= rule.low && x <= rule.high;
+    return inside ? std::optional<double>(x) : std::nullopt;
+  }
+  if (rule.allows_forbid && value.is_string() && value.get_ref<const std::string&>() == "-inf") {
+    return kNegativeInfinity;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
@@ -225,39 +254,6 @@ std::string in_quotes(std::string_view text) {
   quoted += '"';
   return quoted;
 }
-
-namespace {
-
-// What stands in the file, for the end of a message.
-std::string found_text(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::object:
-      return "an object";
-    case Json::value_t::array:
-      return "a list";
-    case Json::value_t::string:
-      return "the string " + in_quotes(value.get_ref<const std::string&>());
-    default:
-      return abbreviated(value.dump());
-  }
-}
-
-// The number at `value` under `rule`; nullopt when it breaks the rule.
-std::optional<double> checked_number(const Json& value, const NumberRule& rule) {
-  if (value.is_number()) {
-    const auto x = value.get<double>();
-    const bool inside = rule.open ? x > rule.low && x < rule.high : x >= rule.low && x <= rule.high;
-    return inside ? std::optional<double>(x) : std::nullopt;
-  }
-  if (rule.allows_forbid && value.is_string() && value.get_ref<const std::string&>() == "-inf") {
-    return kNegativeInfinity;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 bool JsonNode::is_null() const { return value_->is_null(); }
 bool JsonNode::is_string() const { return value_->is_string(); }

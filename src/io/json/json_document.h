@@ -35,7 +35,6 @@ std::string abbreviated(std::string_view text);
 std::string in_quotes(std::string_view text);
 
 // A place in a JSON document that knows its file and JSON pointer, with checked access to what lies below it.
-
 // Which numbers are allowed somewhere, and how an error says it.
 struct NumberRule {
   double low;  // allowed: low <= x <= high

@@ -221,6 +221,15 @@ MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegme
                sample, row);
 }
 
+// How the prediction calls a label of the truth, where its labels were matched: ", in the prediction 3".
+std::string partners_of(const EvalReport& report, const std::string& label) {
+  std::vector<std::string> names;
+  if (report.match)
+    for (const MatchedLabels& one : report.match->labels)
+      if (one.truth == label && !one.predicted.empty()) names.push_back(one.predicted);
+  return names.empty() ? "" : ", in the prediction " + few_of(names, 10);
+}
+
 }  // namespace
 
 std::string sample_of_output(const std::string& path) {
@@ -257,19 +266,6 @@ std::vector<MultiqcDocument> multiqc_segments(const std::string& sample, const M
   return {general_of(sample, segments), labels_of(sample, segments), durations_of(sample, segments),
           label_durations_of(sample, segments)};
 }
-
-namespace {
-
-// How the prediction calls a label of the truth, where its labels were matched: ", in the prediction 3".
-std::string partners_of(const EvalReport& report, const std::string& label) {
-  std::vector<std::string> names;
-  if (report.match)
-    for (const MatchedLabels& one : report.match->labels)
-      if (one.truth == label && !one.predicted.empty()) names.push_back(one.predicted);
-  return names.empty() ? "" : ", in the prediction " + few_of(names, 10);
-}
-
-}  // namespace
 
 const std::vector<std::string>& multiqc_evaluation_kinds() {
   static const std::vector<std::string> kinds = {"evaluation", "label_f1"};

@@ -123,6 +123,15 @@ std::string indented(const OrderedJson& json) {
   return json.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
+template <class Write>
+void write_parts(const Stats& stats, Write write) {
+  const StatsFrame frame = stats_frame(stats, !stats.sequences.empty());
+  write(frame.before);
+  for (const SequenceStats& sequence : stats.sequences)
+    write(stats_entry(sequence, &sequence == stats.sequences.data()));
+  write(frame.behind);
+}
+
 }  // namespace
 
 std::string stats_entry(const SequenceStats& sequence, bool is_first) {
@@ -169,19 +178,6 @@ StatsFrame stats_frame(const Stats& stats, bool has_entries) {
   const std::size_t end_of_list = text.rfind(']');
   return {text.substr(0, end_of_list), (has_entries ? "\n  " : "") + text.substr(end_of_list)};
 }
-
-namespace {
-
-template <class Write>
-void write_parts(const Stats& stats, Write write) {
-  const StatsFrame frame = stats_frame(stats, !stats.sequences.empty());
-  write(frame.before);
-  for (const SequenceStats& sequence : stats.sequences)
-    write(stats_entry(sequence, &sequence == stats.sequences.data()));
-  write(frame.behind);
-}
-
-}  // namespace
 
 std::string stats_text(const Stats& stats) {
   std::string text;

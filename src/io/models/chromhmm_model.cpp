@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/text/fixed_decimal.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
@@ -37,11 +38,6 @@ std::optional<Number> number_of(std::string_view text) {
     return Number{};
   if (parsed.ec != std::errc()) return std::nullopt;
   return value;
-}
-
-std::string shortest_text(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 class ModelReader {
@@ -215,19 +211,19 @@ ChromHmmModel read_chromhmm_model(const std::string& path) { return ModelReader(
 std::string chromhmm_model_text(const ChromHmmModel& model) {
   const std::size_t states = model.states(), marks = model.marks.size();
   std::string text = std::to_string(states) + '\t' + std::to_string(marks) + '\t' + model.order + '\t' +
-                     shortest_text(model.log_likelihood) + '\t' + std::to_string(model.iterations) + '\n';
+                     exact_text(model.log_likelihood) + '\t' + std::to_string(model.iterations) + '\n';
   for (std::size_t c = 0; c < states; ++c)
-    text += fmt::format("probinit\t{}\t{}\n", c + 1, shortest_text(model.first[c]));
+    text += fmt::format("probinit\t{}\t{}\n", c + 1, exact_text(model.first[c]));
   for (std::size_t from = 0; from < states; ++from)
     for (std::size_t to = 0; to < states; ++to)
       text += fmt::format("transitionprobs\t{}\t{}\t{}\n", from + 1, to + 1,
-                          shortest_text(model.transition[from * states + to]));
+                          exact_text(model.transition[from * states + to]));
   for (std::size_t c = 0; c < states; ++c)
     for (std::size_t m = 0; m < marks; ++m) {
       const double one = model.emission[c * marks + m];
       const std::string begin = fmt::format("emissionprobs\t{}\t{}\t{}", c + 1, m, model.marks[m]);
-      text += begin + "\t0\t" + shortest_text(1 - one) + '\n';
-      text += begin + "\t1\t" + shortest_text(one) + '\n';
+      text += begin + "\t0\t" + exact_text(1 - one) + '\n';
+      text += begin + "\t1\t" + exact_text(one) + '\n';
     }
   return text;
 }

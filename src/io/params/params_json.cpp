@@ -13,14 +13,283 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "io/files/file_errors.h"
+#include "io/json/json_document.h"
 #include "io/text/palette.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 #include "model/durations/duration.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {
+
+constexpr NumberRule kScoreRule{-kMaxNumber, kMaxNumber, false, true,
+                                "a number of at most 1e30 in magnitude or the string \"-inf\""};
+constexpr NumberRule kFiniteRule{-kMaxNumber, kMaxNumber, false, false,
+                                 "a number of at most 1e30 in magnitude"};
+constexpr NumberRule kPositiveRule{0, kMaxNumber, true, false, "a number above 0 (and below 1e30)"};
+constexpr NumberRule kProbabilityRule{0, 1, true, false, "a number between 0 and 1, both excluded"};
+
+// How many entries a list has, in messages.
+constexpr const char* kPerLabel = "one per label";
+
+// The value whose name stands at `node`; `from_name` maps names to std::optional values, `expected` lists
+// them.
+template <class FromName>
+auto read_choice(const JsonNode& node, FromName from_name, const char* expected) {
+  if (const auto value = from_name(node.text(expected))) return *value;
+  node.fail_expected(expected);
+}
+
+EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks) {
+  constexpr std::array<std::string_view, 2> kKeys{"weights", "bias"};
+  node.expect_object(kKeys);
+  EmissionHead head;
+  head.weights = node.at("weights").matrix(labels, kPerLabel, tracks, "one per track", kFiniteRule);
+  const auto bias = node.find("bias");
+  head.bias = bias ? bias->numbers(labels, kPerLabel, kFiniteRule) : std::vector<double>(labels, 0.0);
+  return head;
+}
+
+BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t tracks) {
+  constexpr std::array<std::string_view, 5> kKeys{"window", "start_weights", "start_bias", "end_weights",
+                                                  "end_bias"};
+  node.expect_object(kKeys);
+  BoundaryHead head;
+  if (const auto window = node.find("window")) {
+    window->expect_list(2, "first and last offset");
+    head.first = static_cast<int>(window->element(0).integer(-kMaxBoundaryOffset, kMaxBoundaryOffset));
+    head.last = static_cast<int>(window->element(1).integer(-kMaxBoundaryOffset, kMaxBoundaryOffset));
+    if (head.first > head.last) window->fail("the first offset is larger than the last");
+  }
+  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
+  const auto weights = [&](const char* key) {
+    const auto entry = node.find(key);
+    if (!entry) return std::vector<double>{};
+    return entry->matrix(labels, kPerLabel, inputs, "tracks x offsets, offset by offset", kFiniteRule);
+  };
+  const auto bias = [&](const char* key) {
+    const auto entry = node.find(key);
+    return entry ? entry->numbers(labels, kPerLabel, kFiniteRule) : std::vector<double>{};
+  };
+  head.start_weights = weights("start_weights");
+  head.start_bias = bias("start_bias");
+  head.end_weights = weights("end_weights");
+  head.end_bias = bias("end_bias");
+  return head;
+}
+
+constexpr NumberRule kTailRule{0, 1, true, false,
+                               "a number between 0 and 1 (both excluded), null or \"continue\""};
+
+// `names` in quotes, as a list in English: "a", "b" or "c".
+std::string choices(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 < names.size() ? ", " : " or ";
+    text += in_quotes(names[i]);
+  }
+  return text;
+}
+
+const DurationKind& read_kind(const JsonNode& node) {
+  std::vector<std::string_view> names;
+  for (const DurationKind* kind : duration_kinds()) names.push_back(kind->name());
+  const std::string expected = choices(names);
+  if (const DurationKind* kind = find_duration_kind(node.text(expected.c_str()))) return *kind;
+  node.fail_expected(expected);
+}
+
+// Refuses keys that no kind has, then those that this one does not have.
+void check_keys(const JsonNode& node) {
+  std::vector<std::string_view> keys{"kind", "tail", "bias"};
+  const auto is_among = [](const std::vector<std::string_view>& list, std::string_view key) {
+    return std::find(list.begin(), list.end(), key) != list.end();
+  };
+  for (const DurationKind* kind : duration_kinds())
+    for (const DurationKind::Parameter& parameter : kind->parameters())
+      if (!is_among(keys, parameter.name)) keys.push_back(parameter.name);
+  node.expect_object(keys);
+  const DurationKind& kind = read_kind(node.at("kind"));
+  std::vector<std::string_view> own{"kind", "tail"};
+  if (kind.is_table()) own.push_back("bias");
+  for (const DurationKind::Parameter& parameter : kind.parameters()) own.push_back(parameter.name);
+  for (const std::string_view key : keys) {
+    const auto extra = node.find(key);
+    if (!extra || is_among(own, key)) continue;
+    extra->fail(in_quotes(key) + " has no meaning for durations of kind " + in_quotes(kind.name()),
+                "remove it or change the kind");
+  }
+}
+
+// q of one label, 0 for none.
+double read_tail_entry(const JsonNode& node, const DurationSpec& spec, std::size_t label) {
+  if (node.is_null()) return 0;
+  if (node.is_string() && node.text() == "continue") {
+    if (!spec.kind->is_table())
+      if (const auto tail = spec.kind->continued_tail(spec.values[label])) return tail->q;
+    node.fail("\"continue\" is for geometric durations only", "give q, a number between 0 and 1");
+  }
+  return node.number(kTailRule);
+}
+
+void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain) {
+  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  const bool shared = !node.is_list();  // "continue" or null for every label
+  if (shared && !node.is_null() && !(node.is_string() && node.text() == "continue")) {
+    node.fail_expected(fmt::format("a list of {} ({}), or \"continue\"", labels, kPerLabel));
+  }
+  if (!shared) node.expect_list(labels, kPerLabel);
+  spec.tail.assign(labels, 0.0);
+  const double* last_row = chain.duration_bias.data() + chain.duration_bias.size() - labels;
+  for (std::size_t c = 0; c < labels; ++c) {
+    const JsonNode entry = shared ? node : node.element(c);
+    spec.tail[c] = read_tail_entry(entry, spec, c);
+    if (!entry.is_null() && last_row[c] == kNegativeInfinity) {
+      entry.fail("a tail needs a finite duration score at max_duration, but bias " +
+                     std::to_string(chain.max_duration) + " of label " + std::to_string(c) + " is \"-inf\"",
+                 "remove the tail or give that duration a score");
+    }
+  }
+  if (std::all_of(spec.tail.begin(), spec.tail.end(), [](double q) { return q == 0; })) spec.tail.clear();
+}
+
+// Needs chain.num_labels and chain.max_duration; fills spec, chain.duration_bias and chain.log_tail.
+void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain) {
+  check_keys(node);
+  spec.kind = &read_kind(node.at("kind"));
+  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  const auto durations = static_cast<std::size_t>(chain.max_duration);
+  if (spec.kind->is_table()) {
+    chain.duration_bias =
+        node.at("bias").matrix(durations, "one per duration 1..max_duration", labels, kPerLabel, kScoreRule);
+  } else {
+    spec.values.resize(labels);
+    for (const DurationKind::Parameter& parameter : spec.kind->parameters()) {
+      const NumberRule& rule = parameter.is_probability ? kProbabilityRule : kPositiveRule;
+      const std::vector<double> values = node.at(parameter.name).numbers(labels, kPerLabel, rule);
+      for (std::size_t c = 0; c < labels; ++c) spec.values[c].push_back(values[c]);
+    }
+    chain.duration_bias = duration_table(spec, chain.max_duration, chain.num_labels);
+  }
+  if (const auto tail = node.find("tail")) read_tail(*tail, spec, chain);
+  chain.log_tail = tail_scores(spec);
+}
+
+std::array<std::uint8_t, 3> read_color(const JsonNode& node) {
+  constexpr const char* kExpected = "a color such as \"#ff8000\"";
+  const auto color = color_in(node.text(kExpected));
+  if (!color) node.fail_expected(kExpected);
+  return *color;
+}
+
+// Refuses names that are not allowed or were seen before in the same list.
+class UniqueNames {
+ public:
+  std::string read(const JsonNode& node) {
+    const std::string& name = node.text("a name");
+    if (const std::string problem = name_problem(name); !problem.empty()) node.fail(problem);
+    const auto [place, inserted] = seen_.emplace(name, node.pointer());
+    if (!inserted) node.fail("the name " + in_quotes(name) + " is already used at " + place->second);
+    return name;
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> seen_;  // name -> pointer
+};
+
+std::size_t checked_count(const JsonNode& node, const char* what, std::int64_t most) {
+  const std::size_t count = node.list_size(what);
+  if (count > static_cast<std::size_t>(most)) {
+    node.fail(fmt::format("at most {} {} are allowed, found {}", most, what, count));
+  }
+  return count;
+}
+
+std::vector<Label> read_labels(const JsonNode& node) {
+  constexpr std::array<std::string_view, 2> kKeys{"name", "color"};
+  const std::size_t count = checked_count(node, "labels", kMaxLabels);
+  if (count == 0) node.fail("at least one label is needed");
+  UniqueNames names;
+  std::vector<Label> labels;
+  for (std::size_t c = 0; c < count; ++c) {
+    const JsonNode entry = node.element(c);
+    Label label;
+    if (entry.is_string()) {
+      label.name = names.read(entry);
+    } else {
+      if (!entry.is_object()) entry.fail_expected("a name or an object with a \"name\"");
+      entry.expect_object(kKeys);
+      label.name = names.read(entry.at("name"));
+      if (const auto color = entry.find("color")) label.color = read_color(*color);
+    }
+    labels.push_back(label);
+  }
+  return labels;
+}
+
+// The square of a track that was listed before, whose places `names` has.
+void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before,
+                 const NameIndex& names, Track& track) {
+  constexpr std::array<std::string_view, 2> kKeys{"name", "square_of"};
+  entry.expect_object(kKeys);
+  track.square_of = of.text("the name of a track");
+  const std::optional<std::size_t> found = names.find(track.square_of);
+  if (!found || before[*found].is_square())
+    of.fail_expected("the name of an input track that is listed before");
+}
+
+// Fails at `node`: its key belongs to this format version, and the file says an earlier one.
+[[noreturn]] void fail_newer_key(const JsonNode& node, const std::string& key, const std::string& version) {
+  node.fail(in_quotes(key) + " is a key of format version " + version + ", and the file has an earlier one",
+            "change \"format_version\" to \"" + version + "\"");
+}
+
+// `minor` is the minor version of the format.
+std::vector<Track> read_tracks(const JsonNode& node, int minor) {
+  constexpr std::array<std::string_view, 7> kKeys{"name",    "transform", "center",   "scale",
+                                                  "missing", "threshold", "square_of"};
+  const std::size_t count = checked_count(node, "tracks", kMaxTracks);
+  UniqueNames names;
+  std::vector<Track> tracks;
+  NameIndex places;
+  for (std::size_t f = 0; f < count; ++f) {
+    const JsonNode entry = node.element(f);
+    entry.expect_object(kKeys);
+    Track track;
+    track.name = names.read(entry.at("name"));
+    places.add(track.name);
+    track.missing = MissingPolicy::kDefault;
+    if (const auto square_of = entry.find("square_of")) {
+      if (minor < 1) fail_newer_key(*square_of, "square_of", "1.1");
+      read_square(entry, *square_of, tracks, places, track);
+      tracks.push_back(track);
+      continue;
+    }
+    if (!tracks.empty() && tracks.back().is_square())
+      entry.fail("an input track follows a square", "list all squares after the input tracks");
+    if (const auto transform = entry.find("transform")) {
+      track.transform =
+          read_choice(*transform, transform_from_name, "\"none\", \"log1p\", \"asinh\" or \"binarize\"");
+      if (minor < 1 && track.transform == Transform::kBinarize) fail_newer_key(*transform, "binarize", "1.1");
+    }
+    if (track.transform == Transform::kBinarize) {
+      track.threshold = entry.at("threshold").number(kFiniteRule);
+    } else if (const auto threshold = entry.find("threshold")) {
+      threshold->fail("\"threshold\" belongs to the transform \"binarize\"");
+    }
+    if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
+    if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
+    if (const auto missing = entry.find("missing")) {
+      track.missing = read_choice(*missing, missing_policy_from_name,
+                                  "\"zero\", \"skip\", \"error\", \"mean\" or \"marginal\"");
+      if (minor < 1 && is_newer_policy(track.missing))
+        fail_newer_key(*missing, std::string(missing_policy_name(track.missing)), "1.1");
+    }
+    tracks.push_back(track);
+  }
+  return tracks;
+}
 
 constexpr std::array<std::string_view, 17> kTopKeys{
     "format",   "format_version", "labels",   "max_duration", "bin_size", "centering",
@@ -158,265 +427,6 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
 ParameterFile read_params_json(const std::string& path) {
   const std::string bytes = read_bytes(path);
   return {parse_params_json(bytes, path), sha256_hex(bytes)};
-}
-
-EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks) {
-  constexpr std::array<std::string_view, 2> kKeys{"weights", "bias"};
-  node.expect_object(kKeys);
-  EmissionHead head;
-  head.weights = node.at("weights").matrix(labels, kPerLabel, tracks, "one per track", kFiniteRule);
-  const auto bias = node.find("bias");
-  head.bias = bias ? bias->numbers(labels, kPerLabel, kFiniteRule) : std::vector<double>(labels, 0.0);
-  return head;
-}
-
-BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t tracks) {
-  constexpr std::array<std::string_view, 5> kKeys{"window", "start_weights", "start_bias", "end_weights",
-                                                  "end_bias"};
-  node.expect_object(kKeys);
-  BoundaryHead head;
-  if (const auto window = node.find("window")) {
-    window->expect_list(2, "first and last offset");
-    head.first = static_cast<int>(window->element(0).integer(-kMaxBoundaryOffset, kMaxBoundaryOffset));
-    head.last = static_cast<int>(window->element(1).integer(-kMaxBoundaryOffset, kMaxBoundaryOffset));
-    if (head.first > head.last) window->fail("the first offset is larger than the last");
-  }
-  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
-  const auto weights = [&](const char* key) {
-    const auto entry = node.find(key);
-    if (!entry) return std::vector<double>{};
-    return entry->matrix(labels, kPerLabel, inputs, "tracks x offsets, offset by offset", kFiniteRule);
-  };
-  const auto bias = [&](const char* key) {
-    const auto entry = node.find(key);
-    return entry ? entry->numbers(labels, kPerLabel, kFiniteRule) : std::vector<double>{};
-  };
-  head.start_weights = weights("start_weights");
-  head.start_bias = bias("start_bias");
-  head.end_weights = weights("end_weights");
-  head.end_bias = bias("end_bias");
-  return head;
-}
-
-namespace {
-
-constexpr NumberRule kTailRule{0, 1, true, false,
-                               "a number between 0 and 1 (both excluded), null or \"continue\""};
-
-// `names` in quotes, as a list in English: "a", "b" or "c".
-std::string choices(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 < names.size() ? ", " : " or ";
-    text += in_quotes(names[i]);
-  }
-  return text;
-}
-
-const DurationKind& read_kind(const JsonNode& node) {
-  std::vector<std::string_view> names;
-  for (const DurationKind* kind : duration_kinds()) names.push_back(kind->name());
-  const std::string expected = choices(names);
-  if (const DurationKind* kind = find_duration_kind(node.text(expected.c_str()))) return *kind;
-  node.fail_expected(expected);
-}
-
-// Refuses keys that no kind has, then those that this one does not have.
-void check_keys(const JsonNode& node) {
-  std::vector<std::string_view> keys{"kind", "tail", "bias"};
-  const auto is_among = [](const std::vector<std::string_view>& list, std::string_view key) {
-    return std::find(list.begin(), list.end(), key) != list.end();
-  };
-  for (const DurationKind* kind : duration_kinds())
-    for (const DurationKind::Parameter& parameter : kind->parameters())
-      if (!is_among(keys, parameter.name)) keys.push_back(parameter.name);
-  node.expect_object(keys);
-  const DurationKind& kind = read_kind(node.at("kind"));
-  std::vector<std::string_view> own{"kind", "tail"};
-  if (kind.is_table()) own.push_back("bias");
-  for (const DurationKind::Parameter& parameter : kind.parameters()) own.push_back(parameter.name);
-  for (const std::string_view key : keys) {
-    const auto extra = node.find(key);
-    if (!extra || is_among(own, key)) continue;
-    extra->fail(in_quotes(key) + " has no meaning for durations of kind " + in_quotes(kind.name()),
-                "remove it or change the kind");
-  }
-}
-
-// q of one label, 0 for none.
-double read_tail_entry(const JsonNode& node, const DurationSpec& spec, std::size_t label) {
-  if (node.is_null()) return 0;
-  if (node.is_string() && node.text() == "continue") {
-    if (!spec.kind->is_table())
-      if (const auto tail = spec.kind->continued_tail(spec.values[label])) return tail->q;
-    node.fail("\"continue\" is for geometric durations only", "give q, a number between 0 and 1");
-  }
-  return node.number(kTailRule);
-}
-
-void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain) {
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
-  const bool shared = !node.is_list();  // "continue" or null for every label
-  if (shared && !node.is_null() && !(node.is_string() && node.text() == "continue")) {
-    node.fail_expected(fmt::format("a list of {} ({}), or \"continue\"", labels, kPerLabel));
-  }
-  if (!shared) node.expect_list(labels, kPerLabel);
-  spec.tail.assign(labels, 0.0);
-  const double* last_row = chain.duration_bias.data() + chain.duration_bias.size() - labels;
-  for (std::size_t c = 0; c < labels; ++c) {
-    const JsonNode entry = shared ? node : node.element(c);
-    spec.tail[c] = read_tail_entry(entry, spec, c);
-    if (!entry.is_null() && last_row[c] == kNegativeInfinity) {
-      entry.fail("a tail needs a finite duration score at max_duration, but bias " +
-                     std::to_string(chain.max_duration) + " of label " + std::to_string(c) + " is \"-inf\"",
-                 "remove the tail or give that duration a score");
-    }
-  }
-  if (std::all_of(spec.tail.begin(), spec.tail.end(), [](double q) { return q == 0; })) spec.tail.clear();
-}
-
-}  // namespace
-
-void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain) {
-  check_keys(node);
-  spec.kind = &read_kind(node.at("kind"));
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
-  const auto durations = static_cast<std::size_t>(chain.max_duration);
-  if (spec.kind->is_table()) {
-    chain.duration_bias =
-        node.at("bias").matrix(durations, "one per duration 1..max_duration", labels, kPerLabel, kScoreRule);
-  } else {
-    spec.values.resize(labels);
-    for (const DurationKind::Parameter& parameter : spec.kind->parameters()) {
-      const NumberRule& rule = parameter.is_probability ? kProbabilityRule : kPositiveRule;
-      const std::vector<double> values = node.at(parameter.name).numbers(labels, kPerLabel, rule);
-      for (std::size_t c = 0; c < labels; ++c) spec.values[c].push_back(values[c]);
-    }
-    chain.duration_bias = duration_table(spec, chain.max_duration, chain.num_labels);
-  }
-  if (const auto tail = node.find("tail")) read_tail(*tail, spec, chain);
-  chain.log_tail = tail_scores(spec);
-}
-
-namespace {
-
-std::array<std::uint8_t, 3> read_color(const JsonNode& node) {
-  constexpr const char* kExpected = "a color such as \"#ff8000\"";
-  const auto color = color_in(node.text(kExpected));
-  if (!color) node.fail_expected(kExpected);
-  return *color;
-}
-
-// Refuses names that are not allowed or were seen before in the same list.
-class UniqueNames {
- public:
-  std::string read(const JsonNode& node) {
-    const std::string& name = node.text("a name");
-    if (const std::string problem = name_problem(name); !problem.empty()) node.fail(problem);
-    const auto [place, inserted] = seen_.emplace(name, node.pointer());
-    if (!inserted) node.fail("the name " + in_quotes(name) + " is already used at " + place->second);
-    return name;
-  }
-
- private:
-  std::unordered_map<std::string, std::string> seen_;  // name -> pointer
-};
-
-std::size_t checked_count(const JsonNode& node, const char* what, std::int64_t most) {
-  const std::size_t count = node.list_size(what);
-  if (count > static_cast<std::size_t>(most)) {
-    node.fail(fmt::format("at most {} {} are allowed, found {}", most, what, count));
-  }
-  return count;
-}
-
-}  // namespace
-
-std::vector<Label> read_labels(const JsonNode& node) {
-  constexpr std::array<std::string_view, 2> kKeys{"name", "color"};
-  const std::size_t count = checked_count(node, "labels", kMaxLabels);
-  if (count == 0) node.fail("at least one label is needed");
-  UniqueNames names;
-  std::vector<Label> labels;
-  for (std::size_t c = 0; c < count; ++c) {
-    const JsonNode entry = node.element(c);
-    Label label;
-    if (entry.is_string()) {
-      label.name = names.read(entry);
-    } else {
-      if (!entry.is_object()) entry.fail_expected("a name or an object with a \"name\"");
-      entry.expect_object(kKeys);
-      label.name = names.read(entry.at("name"));
-      if (const auto color = entry.find("color")) label.color = read_color(*color);
-    }
-    labels.push_back(label);
-  }
-  return labels;
-}
-
-namespace {
-
-// The square of a track that was listed before, whose places `names` has.
-void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before,
-                 const NameIndex& names, Track& track) {
-  constexpr std::array<std::string_view, 2> kKeys{"name", "square_of"};
-  entry.expect_object(kKeys);
-  track.square_of = of.text("the name of a track");
-  const std::optional<std::size_t> found = names.find(track.square_of);
-  if (!found || before[*found].is_square())
-    of.fail_expected("the name of an input track that is listed before");
-}
-
-}  // namespace
-
-void fail_newer_key(const JsonNode& node, const std::string& key, const std::string& version) {
-  node.fail(in_quotes(key) + " is a key of format version " + version + ", and the file has an earlier one",
-            "change \"format_version\" to \"" + version + "\"");
-}
-
-std::vector<Track> read_tracks(const JsonNode& node, int minor) {
-  constexpr std::array<std::string_view, 7> kKeys{"name",    "transform", "center",   "scale",
-                                                  "missing", "threshold", "square_of"};
-  const std::size_t count = checked_count(node, "tracks", kMaxTracks);
-  UniqueNames names;
-  std::vector<Track> tracks;
-  NameIndex places;
-  for (std::size_t f = 0; f < count; ++f) {
-    const JsonNode entry = node.element(f);
-    entry.expect_object(kKeys);
-    Track track;
-    track.name = names.read(entry.at("name"));
-    places.add(track.name);
-    track.missing = MissingPolicy::kDefault;
-    if (const auto square_of = entry.find("square_of")) {
-      if (minor < 1) fail_newer_key(*square_of, "square_of", "1.1");
-      read_square(entry, *square_of, tracks, places, track);
-      tracks.push_back(track);
-      continue;
-    }
-    if (!tracks.empty() && tracks.back().is_square())
-      entry.fail("an input track follows a square", "list all squares after the input tracks");
-    if (const auto transform = entry.find("transform")) {
-      track.transform =
-          read_choice(*transform, transform_from_name, "\"none\", \"log1p\", \"asinh\" or \"binarize\"");
-      if (minor < 1 && track.transform == Transform::kBinarize) fail_newer_key(*transform, "binarize", "1.1");
-    }
-    if (track.transform == Transform::kBinarize) {
-      track.threshold = entry.at("threshold").number(kFiniteRule);
-    } else if (const auto threshold = entry.find("threshold")) {
-      threshold->fail("\"threshold\" belongs to the transform \"binarize\"");
-    }
-    if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
-    if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
-    if (const auto missing = entry.find("missing")) {
-      track.missing = read_choice(*missing, missing_policy_from_name,
-                                  "\"zero\", \"skip\", \"error\", \"mean\" or \"marginal\"");
-      if (minor < 1 && is_newer_policy(track.missing))
-        fail_newer_key(*missing, std::string(missing_policy_name(track.missing)), "1.1");
-    }
-    tracks.push_back(track);
-  }
-  return tracks;
 }
 
 }  // namespace semicrf

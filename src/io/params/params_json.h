@@ -1,13 +1,11 @@
-// Reading parameter files (JSON, format 1; docs/users/formats.md).
+// Parameter files, read and written (JSON, format 1; docs/users/formats.md).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "io/json/json_document.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -32,36 +30,14 @@ ParameterFile read_params_json(const std::string& path);
 // Parameters from text; `file` is the name used in errors.
 Parameters parse_params_json(std::string_view text, const std::string& file);
 
-// The sections of a parameter file, one function each; used by params_json.cpp.
+// The file's text, ending in a newline. Numbers are the shortest that read back as the same double, keys come
+// in the order of docs/users/formats.md, so equal parameters give equal bytes. Durations are written in the
+// kind they were given in. Throws std::logic_error when `parameters` have wrong shapes, InputError when a
+// number is beyond kMaxNumber or not finite. `model`: the file that the error names.
+std::string write_params_json(const Parameters& parameters, const std::string& model = "");
 
-inline constexpr NumberRule kScoreRule{-kMaxNumber, kMaxNumber, false, true,
-                                       "a number of at most 1e30 in magnitude or the string \"-inf\""};
-inline constexpr NumberRule kFiniteRule{-kMaxNumber, kMaxNumber, false, false,
-                                        "a number of at most 1e30 in magnitude"};
-inline constexpr NumberRule kPositiveRule{0, kMaxNumber, true, false, "a number above 0 (and below 1e30)"};
-inline constexpr NumberRule kProbabilityRule{0, 1, true, false, "a number between 0 and 1, both excluded"};
-
-// How many entries a list has, in messages.
-inline constexpr const char* kPerLabel = "one per label";
-
-std::vector<Label> read_labels(const JsonNode& node);
-
-// Needs chain.num_labels and chain.max_duration; fills spec, chain.duration_bias and chain.log_tail.
-void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain);
-
-// `minor` is the minor version of the format.
-std::vector<Track> read_tracks(const JsonNode& node, int minor);
-// Fails at `node`: its key belongs to this format version, and the file says an earlier one.
-[[noreturn]] void fail_newer_key(const JsonNode& node, const std::string& key, const std::string& version);
-EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks);
-BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t tracks);
-
-// The value whose name stands at `node`; `from_name` maps names to std::optional values, `expected` lists
-// them.
-template <class FromName>
-auto read_choice(const JsonNode& node, FromName from_name, const char* expected) {
-  if (const auto value = from_name(node.text(expected))) return *value;
-  node.fail_expected(expected);
-}
+// A valid starting file for these labels (at least one, no duplicates) and tracks (may be empty: the inputs
+// are label scores), with remarks in x_ keys. Throws UsageError on names a parameter file cannot hold.
+std::string params_template(std::span<const std::string> labels, std::span<const std::string> tracks);
 
 }  // namespace semicrf

@@ -1,8 +1,5 @@
-#include "io/params/params_write.h"
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -11,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/fixed_decimal.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
@@ -32,9 +30,7 @@ std::string number_text(double value) {
   if (value == kNegativeInfinity) return "\"-inf\"";
   if (!(std::fabs(value) <= kMaxNumber)) throw Unwritable{value};
   if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // "-0" would read back as the integer 0
-  std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  return std::string(buffer.data(), end);
+  return exact_text(value);
 }
 
 std::string json_string(std::string_view text) { return Json(text).dump(); }

@@ -6,7 +6,7 @@
 
 #include "io/files/mapped_file.h"
 #include "io/json/json_document.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {

@@ -32,6 +32,24 @@ bool is_browser_word(std::string_view word) {
   return std::ranges::find(kWords, word) != kWords.end();
 }
 
+constexpr const char* kNoBase = "this is a point, an interval without a base";
+constexpr const char* kNoBaseAdvice =
+    "enrich reads points with --centres and --around; give intervals of a base or more";
+
+// Text of the file in a message, cut to a readable length.
+std::string shown(std::string_view text) { return "'" + shortened(text, 60) + "'"; }
+
+// Text may be compressed; what has no known signature, an empty file and what can be read only once, such as
+// a pipe, count as text, which is told where it is not BED.
+InputKind bed_kind(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return InputKind::kText;
+  const InputKind kind = detect_input_kind(path);
+  const bool may_be_text = kind == InputKind::kGzip || kind == InputKind::kBgzip ||
+                           kind == InputKind::kEmpty || kind == InputKind::kUnknown;
+  return may_be_text ? InputKind::kText : kind;
+}
+
 }  // namespace
 
 void split_bed(std::string_view line, std::vector<std::string>& fields) {
@@ -80,28 +98,6 @@ std::string_view other_format(std::string_view line) {
   if (fields.size() >= 8 && is_whole(fields[1]) && is_bases(fields[3]) && is_bases(fields[4])) return "VCF";
   return "";
 }
-
-namespace {
-
-constexpr const char* kNoBase = "this is a point, an interval without a base";
-constexpr const char* kNoBaseAdvice =
-    "enrich reads points with --centres and --around; give intervals of a base or more";
-
-// Text of the file in a message, cut to a readable length.
-std::string shown(std::string_view text) { return "'" + shortened(text, 60) + "'"; }
-
-// Text may be compressed; what has no known signature, an empty file and what can be read only once, such as
-// a pipe, count as text, which is told where it is not BED.
-InputKind bed_kind(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return InputKind::kText;
-  const InputKind kind = detect_input_kind(path);
-  const bool may_be_text = kind == InputKind::kGzip || kind == InputKind::kBgzip ||
-                           kind == InputKind::kEmpty || kind == InputKind::kUnknown;
-  return may_be_text ? InputKind::kText : kind;
-}
-
-}  // namespace
 
 std::string place_of(const BedRecord& record) {
   if (record.is_text) return "line " + std::to_string(record.line);

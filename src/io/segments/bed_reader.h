@@ -25,8 +25,6 @@ bool is_bed_header(std::string_view line);
 // The format that a line, which is no data of a BED file, tells: "VCF", "GFF"; empty: not known.
 std::string_view other_format(std::string_view line);
 
-// BED files with at least three columns, plain or compressed, and bigBed files.
-
 struct BedRecord {
   std::string chromosome;
   std::int64_t begin = 0;           // base, 0-based

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,6 @@
 #include "model/parameters.h"
 
 namespace semicrf {
-
-// What the posteriors say about a segment, for the formats that print it.
 
 // Positions of a boundary, in bins of the piece, both included: a segment starts at one of them.
 struct BoundaryInterval {
@@ -55,7 +54,7 @@ class SegmentJoiner {
       return;
     }
     finish(emit);
-    pending_ = {segment, support};
+    pending_.emplace(segment, support);
   }
   // At the end of a piece.
   template <class Emit>
@@ -69,9 +68,6 @@ class SegmentJoiner {
   std::optional<std::pair<Segment, SegmentSupport>> pending_;
 };
 
-// The columns of a segment from the fourth on, as BED and bigBed have them: label score . start end r,g,b,
-// and what the posteriors say.
-
 // The score column of a probability: 0 to 1000.
 int bed_score(double probability);
 
@@ -84,16 +80,18 @@ struct SupportColumns {
   bool any() const { return label || segment || edges; }
 };
 
+// The columns of a segment from the fourth on, as BED and bigBed have them: label score . start end r,g,b,
+// and what the posteriors say.
 class SegmentColumns {
  public:
   // The colours are those of color_columns().
   SegmentColumns(const std::vector<Label>& labels, SupportColumns support);
 
   const SupportColumns& support() const { return support_; }
-  // Appends the columns without a tab before them or a line end. `begin`, `end`: the bases of columns 2 and 3
-  // as text.
-  void append(const Segment& segment, const SegmentSupport& support, std::string_view begin,
-              std::string_view end, std::string& text) const;
+  // Appends the columns without a tab before them or a line end. `begin`, `end`: the bases of columns 2
+  // and 3 as text.
+  void append_to(std::string& text, const Segment& segment, const SegmentSupport& support,
+                 std::string_view begin, std::string_view end) const;
 
  private:
   SupportColumns support_;
@@ -101,10 +99,9 @@ class SegmentColumns {
   std::vector<std::string> colors_;  // "r,g,b" of each label
 };
 
-// What the posteriors say about segments and about the boundaries between them, as tables: columns separated
-// by tabs, a line with their names. Positions are 0-based bases; probabilities have six significant digits; a
-// value that is not known is ".".
-
+// Tables have columns separated by tabs and a line with their names. Positions are 0-based bases;
+// probabilities have six significant digits; a value that is not known is ".".
+//
 // A line per segment:
 //   #chrom start end label p_label p_segment p_start p_end [start_lower start_upper]
 // p_label is the mean of P(label|bin) over the segment's bins, p_segment P(exactly this segment), p_start and
@@ -148,5 +145,25 @@ class BoundaryTableWriter {
   std::optional<Segment> left_;
   std::string line_;
 };
+
+// Reads the tables of boundaries that decode --boundaries writes (segment_columns.h).
+struct BoundaryRecord {
+  std::string chromosome;
+  std::int64_t position = 0;  // first base of the segment after the boundary
+  std::string to;             // the label of that segment
+  // First bases of the leftmost and the rightmost bin of the interval; absent where the table has ".".
+  std::optional<std::int64_t> lower, upper;
+  std::int64_t line = 0;
+};
+
+struct BoundaryTable {
+  std::vector<BoundaryRecord> boundaries;      // in the file's order
+  std::map<std::string, std::string> options;  // options of the header lines
+};
+
+// Columns are found by the names in the last line that starts with "#", or else in the first line. Plain or
+// compressed. InputError with the line number: no such table, a position that is no whole number, an interval
+// that does not hold its boundary.
+BoundaryTable read_boundary_table(const std::string& path);
 
 }  // namespace semicrf

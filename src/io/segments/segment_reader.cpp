@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/fixed_decimal.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/files/input_kind.h"
@@ -30,13 +30,8 @@ struct TimedLabel {
 };
 
 std::vector<std::string> fields_of(const std::string& line) {
-  const bool tabs = line.find('\t') != std::string::npos;
   std::vector<std::string> fields;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(tabs ? '\t' : ' ', begin), line.size());
-    if (tabs || end > begin) fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  split_bed(line, fields);
   return fields;
 }
 
@@ -170,24 +165,20 @@ std::vector<std::string> grids_in(const std::string& folder) {
 void check_order(const std::string& path, const std::vector<TimedLabel>& labels) {
   std::map<std::string, const TimedLabel*> last;
   for (const TimedLabel& label : labels) {
-    const auto text = [](double value) {
-      std::array<char, 32> digits{};
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-      return std::string(digits.data(), end);
-    };
     const auto refuse = [&](const std::string& what, const std::string& advice) {
       return InputError(path, label.line, what, advice);
     };
     if (label.begin < 0 || label.end <= label.begin)
-      throw refuse("begin " + text(label.begin) + " must be 0 or more and less than end " + text(label.end),
+      throw refuse("begin " + exact_text(label.begin) + " must be 0 or more and less than end " +
+                       exact_text(label.end),
                    "times are in seconds");
     const TimedLabel*& before = last[label.sequence];
     if (before != nullptr && label.begin < before->end)
-      throw refuse(
-          fmt::format("the interval from {} to {} s {} that of line {}, from {} to {} s", text(label.begin),
-                      text(label.end), label.end <= before->begin ? "comes before" : "overlaps", before->line,
-                      text(before->begin), text(before->end)),
-          "intervals must be sorted and must not overlap");
+      throw refuse(fmt::format("the interval from {} to {} s {} that of line {}, from {} to {} s",
+                               exact_text(label.begin), exact_text(label.end),
+                               label.end <= before->begin ? "comes before" : "overlaps", before->line,
+                               exact_text(before->begin), exact_text(before->end)),
+                   "intervals must be sorted and must not overlap");
     before = &label;
   }
 }

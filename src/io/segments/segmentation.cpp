@@ -92,6 +92,31 @@ class SegmentationReader {
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 
+void check_begin(const SegmentationFile& found, const SegmentedChromosome& chromosome,
+                 const LabelledSegment& segment, std::int64_t bin_size) {
+  if (segment.begin % bin_size == 0) return;
+  throw InputError({found.path, found.place_of(chromosome, segment),
+                    "the segment does not begin on a bin of " + std::to_string(bin_size) +
+                        " bases, but at base " + std::to_string(segment.begin),
+                    "give the bin size of the segmentation with -b"});
+}
+
+// The place of each label of the segmentation among the labels of the model.
+std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vector<Label>& labels) {
+  std::vector<std::size_t> places;
+  for (std::size_t c = 0; c < found.labels.size(); ++c) {
+    const Label& label = found.labels[c];
+    const auto known = std::ranges::find(labels, label.name, &Label::name);
+    if (known == labels.end())
+      throw InputError({found.path, found.first_place(c),
+                        in_quotes(label.name) + " is not a state of the model",
+                        "its states are named " + labels.front().name + " to " + labels.back().name +
+                            " in column 4; give a segmentation made with the model"});
+    places.push_back(static_cast<std::size_t>(known - labels.begin()));
+  }
+  return places;
+}
+
 }  // namespace
 
 const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome) const {
@@ -132,35 +157,6 @@ void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& 
 }
 
 SegmentationFile read_segmentation(const std::string& path) { return SegmentationReader(path).read(); }
-
-namespace {
-
-void check_begin(const SegmentationFile& found, const SegmentedChromosome& chromosome,
-                 const LabelledSegment& segment, std::int64_t bin_size) {
-  if (segment.begin % bin_size == 0) return;
-  throw InputError({found.path, found.place_of(chromosome, segment),
-                    "the segment does not begin on a bin of " + std::to_string(bin_size) +
-                        " bases, but at base " + std::to_string(segment.begin),
-                    "give the bin size of the segmentation with -b"});
-}
-
-// The place of each label of the segmentation among the labels of the model.
-std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vector<Label>& labels) {
-  std::vector<std::size_t> places;
-  for (std::size_t c = 0; c < found.labels.size(); ++c) {
-    const Label& label = found.labels[c];
-    const auto known = std::ranges::find(labels, label.name, &Label::name);
-    if (known == labels.end())
-      throw InputError({found.path, found.first_place(c),
-                        in_quotes(label.name) + " is not a state of the model",
-                        "its states are named " + labels.front().name + " to " + labels.back().name +
-                            " in column 4; give a segmentation made with the model"});
-    places.push_back(static_cast<std::size_t>(known - labels.begin()));
-  }
-  return places;
-}
-
-}  // namespace
 
 SegmentDurations read_segment_durations(const std::string& path, const std::vector<Label>& labels,
                                         std::int64_t bin_size) {

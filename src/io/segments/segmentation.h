@@ -55,7 +55,6 @@ void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& 
 SegmentationFile read_segmentation(const std::string& path);
 
 // How long the segments of a BED file are, by label.
-
 struct SegmentDurations {
   std::vector<std::vector<std::int64_t>> seen;                    // a list per label, in bins
   std::vector<std::optional<std::array<std::uint8_t, 3>>> color;  // by label: the first "r,g,b" of column 9

@@ -3,7 +3,6 @@
 // ("xmin =", "intervals [1]:") is for human readers, and Praat passes over it too.
 #include "io/segments/textgrid.h"
 
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -45,10 +44,7 @@ class ValueReader {
     for (;;) {
       skip_to_token(what);
       if (content_[at_] == '"') throw refuse(std::string("expected ") + what + ", found a text");
-      const std::string_view token = plain_token();
-      double value = 0;
-      const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-      if (error == std::errc() && end == token.data() + token.size() && std::isfinite(value)) return value;
+      if (const auto value = number_in<double>(plain_token()); value && std::isfinite(*value)) return *value;
     }
   }
 

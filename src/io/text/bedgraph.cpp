@@ -37,6 +37,10 @@ int decimals_of(const std::string& text) {
   return static_cast<int>(end - point - 1);
 }
 
+constexpr std::size_t kPart = 1 << 11;       // bins that one thread prints at a time: little memory
+constexpr std::size_t kLongestNumbers = 20;  // digits of a base
+constexpr std::size_t kLongestLine = 2 * kLongestNumbers + FixedDecimal::kMaxLength + 3;  // without the name
+
 }  // namespace
 
 std::string place_of(const BedGraphRecord& record) {
@@ -152,14 +156,6 @@ void BedGraphReader::check_order(const BedGraphRecord& record) {
   }
   end_ = record.end;
 }
-
-namespace {
-
-constexpr std::size_t kPart = 1 << 11;       // bins that one thread prints at a time: little memory
-constexpr std::size_t kLongestNumbers = 20;  // digits of a base
-constexpr std::size_t kLongestLine = 2 * kLongestNumbers + FixedDecimal::kMaxLength + 3;  // without the name
-
-}  // namespace
 
 BedGraphWriter::BedGraphWriter(OutputFile& output, BedGraphOptions options)
     : output_(output), options_(options), decimal_(options.digits) {}

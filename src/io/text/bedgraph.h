@@ -18,8 +18,6 @@
 
 namespace semicrf {
 
-// Reads values along chromosomes: bedGraph, plain or compressed (chrom start end value), or bigWig.
-
 struct BedGraphRecord {
   std::string chromosome;
   std::int64_t begin = 0;  // base, 0-based
@@ -61,8 +59,6 @@ class BedGraphReader {
   std::set<std::string> finished_;
 };
 
-// One value per bin as bedGraph: chrom start end value, runs of equal printed values on one line.
-
 struct BedGraphOptions {
   int digits = 6;  // decimals, 0..FixedDecimal::kMaxDigits
   double min_value =
@@ -70,7 +66,7 @@ struct BedGraphOptions {
   int threads = 1;  // that print many values of one add(); the bytes are the same
 };
 
-// Writes to an OutputFile that the caller commits. Call begin_piece(), add() for consecutive bins from left
+// One value per bin as bedGraph, runs of equal printed values on one line. Writes to an OutputFile that the caller commits. Call begin_piece(), add() for consecutive bins from left
 // to right, then end_piece(), piece by piece. Runs never cross from one piece to the next.
 class BedGraphWriter {
  public:

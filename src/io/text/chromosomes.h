@@ -14,8 +14,6 @@
 
 namespace semicrf {
 
-// Names and lengths of chromosomes.
-
 struct Chromosome {
   std::string name;
   std::int64_t length = 0;  // bases, >= 1
@@ -50,7 +48,6 @@ std::string few_names(std::span<const std::string> names);
 std::string chromosome_names(std::span<const Chromosome> chromosomes);
 
 // The chromosomes that bigWig and bigBed files list: one list for all files of a run.
-
 // Copies share the list: about 50 bytes for each chromosome, whatever the number of files.
 class ListedChromosomes {
  public:
@@ -75,7 +72,6 @@ class ListedChromosomes {
 };
 
 // Where the bins of a piece lie on their chromosome: the door between bins (inside) and bases (in files).
-
 // "chr1:101-200": bases [begin, end), counted from 1 with both ends included, as in messages.
 inline std::string place_of_bases(const std::string& chromosome, std::int64_t begin, std::int64_t end) {
   return chromosome + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);

@@ -3,6 +3,8 @@
 // Nothing in them depends on when, where or with how many threads the program ran: same inputs, same bytes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,5 +44,24 @@ std::optional<std::pair<std::string, std::string>> header_option(std::string_vie
 
 // Bases per bin, where the options of a header say it.
 std::optional<std::int64_t> bin_size_option(const std::map<std::string, std::string>& options);
+
+// SHA-256 (FIPS 180-4), for the provenance lines of the outputs.
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  // 64 lower-case hexadecimal digits; ends the message, so call it once.
+  std::string hex_digest();
+
+ private:
+  void compress(const unsigned char* block);
+
+  std::array<std::uint32_t, 8> state_;
+  std::array<unsigned char, 64> buffer_{};
+  std::size_t buffered_ = 0;
+  std::uint64_t length_ = 0;  // bytes
+};
+
+std::string sha256_hex(std::string_view bytes);
 
 }  // namespace semicrf

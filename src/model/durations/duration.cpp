@@ -73,7 +73,7 @@ SeenDurations seen_durations(std::vector<std::int64_t> durations) {
     return durations[static_cast<std::size_t>(
         std::lround(share * static_cast<double>(durations.size() - 1)))];
   };
-  seen.segments = static_cast<std::int64_t>(durations.size());
+  seen.segments = std::ssize(durations);
   seen.mean = mean_duration(durations);
   seen.low = at(0.05);
   seen.median = at(0.5);

@@ -136,6 +136,22 @@ class Uniform final : public DurationKind {
   }
 };
 
+constexpr double kSpread = 0.2;        // a duration is spread by this share on both sides
+constexpr double kLeastChance = 1e-9;  // least probability of staying, and of leaving
+constexpr double kSegmentsBeside = 1;  // spread over all durations
+
+// Adds 1 to `counts` (index d - 1), over the durations from 1 to counts.size() within a fifth of `seen`.
+void add_spread(std::int64_t seen, std::vector<double>& counts) {
+  const double width = 1 + std::floor(kSpread * static_cast<double>(seen));
+  const auto share = [&](std::int64_t d) { return 1 - std::fabs(static_cast<double>(d - seen)) / width; };
+  const std::int64_t reach = static_cast<std::int64_t>(width) - 1;
+  const std::int64_t low = std::max<std::int64_t>(1, seen - reach),
+                     high = std::min<std::int64_t>(std::ssize(counts), seen + reach);
+  double sum = 0;
+  for (std::int64_t d = low; d <= high; ++d) sum += share(d);
+  for (std::int64_t d = low; d <= high; ++d) counts[static_cast<std::size_t>(d - 1)] += share(d) / sum;
+}
+
 }  // namespace
 
 double DurationKind::derivative(std::span<const double>, std::size_t, DurationColumn<const double>) const {
@@ -174,26 +190,6 @@ double mean_duration(std::span<const std::int64_t> durations) {
 }
 
 double clamped_probability(double p) { return std::clamp(p, 1e-9, 1 - 1e-6); }
-
-namespace {
-
-constexpr double kSpread = 0.2;        // a duration is spread by this share on both sides
-constexpr double kLeastChance = 1e-9;  // least probability of staying, and of leaving
-constexpr double kSegmentsBeside = 1;  // spread over all durations
-
-// Adds 1 to `counts` (index d - 1), over the durations from 1 to counts.size() within a fifth of `seen`.
-void add_spread(std::int64_t seen, std::vector<double>& counts) {
-  const double width = 1 + std::floor(kSpread * static_cast<double>(seen));
-  const auto share = [&](std::int64_t d) { return 1 - std::fabs(static_cast<double>(d - seen)) / width; };
-  const std::int64_t reach = static_cast<std::int64_t>(width) - 1;
-  const std::int64_t low = std::max<std::int64_t>(1, seen - reach),
-                     high = std::min<std::int64_t>(std::ssize(counts), seen + reach);
-  double sum = 0;
-  for (std::int64_t d = low; d <= high; ++d) sum += share(d);
-  for (std::int64_t d = low; d <= high; ++d) counts[static_cast<std::size_t>(d - 1)] += share(d) / sum;
-}
-
-}  // namespace
 
 FittedDurations fit_durations(std::span<const std::int64_t> seen, int max_duration) {
   const auto longest = static_cast<std::size_t>(max_duration);

@@ -64,7 +64,6 @@ double mean_duration(std::span<const std::int64_t> durations);
 double clamped_probability(double p);  // never 0 or 1
 
 // A distribution of durations from segments that were seen: a table up to K, and a geometric tail.
-
 struct FittedDurations {
   std::vector<double> log_probability;  // (K), natural logarithms; all finite
   double tail = 0.5;                    // q of the tail, within (0, 1): d > K bins have p[K] q^(d-K)

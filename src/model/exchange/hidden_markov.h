@@ -11,7 +11,6 @@
 namespace semicrf {
 
 // The chain of a hidden Markov model as one of segments.
-
 // Staying in a state is the duration of a segment, which falls geometrically without end (K = 1 and a tail);
 // a boundary is a change of state. Every sequence of states has the score that the hidden Markov model gives
 // it: log p of each step, whether it stays or changes, and nothing at the end.
@@ -22,7 +21,6 @@ namespace semicrf {
 void set_hidden_markov_chain(std::span<const double> transition, Parameters& parameters);
 
 // From a hidden Markov model to one with durations.
-
 // Makes the durations of these parameters, of a hidden Markov model with single bins, explicit: `transition`
 // (N, N) row-major are its probabilities from bin to bin, `seen` those of segments, a list per label, in
 // bins, K = `max_duration` (fit_durations). Transitions to the same label become impossible, the others sum

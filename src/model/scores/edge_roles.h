@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "core/expected_counts.h"
+#include "core/score_window.h"
 #include "core/segment.h"
 #include "model/scores/score_source.h"
 
@@ -80,8 +80,6 @@ class EdgeRoles {
   std::vector<double> survival_;  // (K, C)
   ChainModel chain_;
 };
-
-// The scores of a cut piece for the chain of its EdgeRoles.
 
 // Gives scores, never features: those of `source` once for every role of a label. Start scores of position 0
 // and end scores of the last one are left out where the edge is cut, as nothing starts or ends there.

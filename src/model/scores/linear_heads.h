@@ -103,7 +103,6 @@ void project_head(const FeatureRows& features, const HeadTable& head, std::int64
 
 // The scores of single positions as the engines see them: centred, with the scores of the sequence's ends,
 // from the arrays of a window or by heads from its features.
-
 // A view; model and window must outlive it. Positions are those of the sequence and covered by the window.
 class CentredScores {
  private:

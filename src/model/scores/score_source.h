@@ -78,7 +78,6 @@ class MemoryScoreSource : public ScoreSource {
 };
 
 // Arrays so large that the pages they take in are what costs.
-
 // As values.resize(count). Asks the system for huge pages (2 MiB in place of 4 KiB) behind memory that is new
 // and large: taking in a chromosome's rows costs as much as computing on them otherwise.
 template <class T>
@@ -98,7 +97,6 @@ void resize_large(std::vector<T>& values, std::size_t count) {
 }
 
 // Scores for everybody who cannot make them of features: engines that do not project, draws, exact segments.
-
 // A window with the scores that heads make of its features, in place of them, margins taken. Scores lie in
 // `buffers`, in the precision that FeatureRows::wide says.
 ScoreWindow project_on_host(const ScoreWindow& window, int threads, ScoreBuffers& buffers);

@@ -12,7 +12,7 @@
 #include "io/files/mapped_file.h"
 #include "io/files/output_names.h"
 #include "io/segments/segment_reader.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 #include "io/text/text_lines.h"
 
 namespace semicrf {

@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "io/segments/segment_reader.h"
-#include "model/bin_labels.h"
+#include "model/bins.h"
 #include "model/parameters.h"
 #include "train/data/label_evidence.h"
 

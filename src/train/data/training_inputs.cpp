@@ -19,7 +19,7 @@
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
 #include "io/text/chromosomes.h"
-#include "model/bin_labels.h"
+#include "model/bins.h"
 #include "runs/piece_stream.h"
 #include "train/data/step_check.h"
 #include "windows/memory_budget.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/expected_counts.h"
+#include "core/score_window.h"
 #include "model/parameters.h"
 
 namespace semicrf {

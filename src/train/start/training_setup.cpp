@@ -15,7 +15,7 @@
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
 #include "train/data/true_path.h"

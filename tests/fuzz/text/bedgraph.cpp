@@ -5,7 +5,7 @@
 #include <set>
 
 #include "fuzz/fuzz_input.h"
-#include "io/segments/boundary_reader.h"
+#include "io/segments/segment_columns.h"
 
 namespace semicrf::fuzz {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/expected_counts.h"
+#include "core/score_window.h"
 #include "lab/backends/all_backends.h"
 #include "lab/product.h"
 

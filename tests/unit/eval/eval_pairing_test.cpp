@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "eval/metrics/label_pairing.h"
+#include "eval/metrics/evaluation.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 

@@ -1,5 +1,4 @@
-#include "io/segments/review_writer.h"
-
+#include "io/segments/bed_writer.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 

@@ -1,7 +1,6 @@
-#include "io/text/sha256.h"
-
 #include <string>
 
+#include "io/text/provenance_header.h"
 #include "support/catch.h"
 
 using semicrf::Sha256;

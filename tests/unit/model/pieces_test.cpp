@@ -1,7 +1,6 @@
-#include "model/pieces.h"
-
 #include <random>
 
+#include "model/bins.h"
 #include "support/catch.h"
 
 namespace semicrf {

@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "io/params/params_json.h"
-#include "io/params/params_write.h"
 #include "support/catch.h"
 
 using nlohmann::json;

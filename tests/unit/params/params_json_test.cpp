@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "io/json/json_document.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -1,4 +1,3 @@
-#include "io/params/params_write.h"
 
 #include <algorithm>
 #include <cmath>

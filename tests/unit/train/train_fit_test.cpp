@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "core/error.h"
-#include "io/text/sha256.h"
+#include "io/text/provenance_header.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 #include "train/fit/adamw_fit.h"

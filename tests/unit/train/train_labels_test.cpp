@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "core/error.h"
-#include "model/bin_labels.h"
+#include "model/bins.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 #include "train/data/label_file.h"

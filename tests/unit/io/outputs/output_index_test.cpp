@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "io/files/output_file.h"
-#include "io/text/position_index.h"
 #include "io/text/text_lines.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
