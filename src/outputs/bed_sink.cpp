@@ -17,7 +17,9 @@ class BedSink : public SegmentSink {
 
  private:
   void begin_segments(const BinLocation& location) override { writer_.begin_piece(location); }
-  void add(const Segment& segment, const SegmentSupport* support) override { writer_.add(segment, support); }
+  void add(const Segment& segment, const SegmentPosteriors* support) override {
+    writer_.add(segment, support);
+  }
   void end_segments() override { writer_.end_piece(); }
 
   // Threads print parts of a long path at the same time.
@@ -32,7 +34,7 @@ class BedSink : public SegmentSink {
       SegmentList::Reader reader(path, begin);
       Segment segment;
       for (std::int64_t n = 0; n < lines.second && reader.next(segment); ++n)
-        writer_.append_line(segment, SegmentSupport{}, lines.first);
+        writer_.append_line(segment, SegmentPosteriors{}, lines.first);
       return lines;
     };
     in_turns(threads_, static_cast<std::size_t>((path.size() + kPart - 1) / kPart), print,

@@ -27,7 +27,7 @@ std::vector<BigBedColumn> described_columns(const SegmentOutput& output) {
       {"uint", "thickStart", "As chromStart"},
       {"uint", "thickEnd", "As chromEnd"},
       {"uint", "reserved", "Colour of the label: red,green,blue"}};
-  const SupportColumns& support = output.support;
+  const PosteriorColumns& support = output.support;
   if (support.label) columns.push_back({"float", "p_label", "Mean of P(label) over the segment"});
   if (support.segment)
     columns.push_back(output.bed.merge_adjacent
@@ -77,16 +77,16 @@ class BigBedSink : public SegmentSink {
     chrom_ = listed_.place(location.chromosome);
   }
 
-  void add(const Segment& segment, const SegmentSupport* support) override {
-    joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
-                [this](const Segment& one, const SegmentSupport& known) { write(one, known); });
+  void add(const Segment& segment, const SegmentPosteriors* support) override {
+    joiner_.add(segment, support != nullptr ? *support : SegmentPosteriors{},
+                [this](const Segment& one, const SegmentPosteriors& known) { write(one, known); });
   }
 
   void end_segments() override {
-    joiner_.finish([this](const Segment& one, const SegmentSupport& known) { write(one, known); });
+    joiner_.finish([this](const Segment& one, const SegmentPosteriors& known) { write(one, known); });
   }
 
-  void write(const Segment& segment, const SegmentSupport& support) {
+  void write(const Segment& segment, const SegmentPosteriors& support) {
     const std::int64_t first = location_.begin_base(segment.begin), last = location_.end_base(segment.end);
     char begin[20], end[20];
     rest_.clear();

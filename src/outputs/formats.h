@@ -34,7 +34,7 @@ struct SegmentOutput {
   std::optional<std::string> sequence = {};  // pieces of this chromosome alone
   // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
   // bases per bin.
-  SupportColumns support = {};
+  PosteriorColumns support = {};
   ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
 };

@@ -33,7 +33,7 @@ void add_hub(const HubFiles& files, OutputPlan& plan) {
   hub.email = files.options.email;
   hub.description = files.description;
   if (!files.segments.chromosomes.empty()) hub.locus = files.segments.chromosomes.list().front().name;
-  const SupportColumns& support = files.segments.support;
+  const PosteriorColumns& support = files.segments.support;
   hub.segment_columns =
       kHubBedColumns + (support.label ? 1 : 0) + (support.segment ? 1 : 0) + (support.edges ? 2 : 0);
   hub.has_label_posterior = support.label;

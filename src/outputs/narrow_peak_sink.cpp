@@ -20,17 +20,17 @@ class NarrowPeakSink : public SegmentSink {
 
  private:
   void begin_segments(const BinLocation& location) override { location_ = location; }
-  void add(const Segment& segment, const SegmentSupport* support) override {
-    joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
-                [this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+  void add(const Segment& segment, const SegmentPosteriors* support) override {
+    joiner_.add(segment, support != nullptr ? *support : SegmentPosteriors{},
+                [this](const Segment& s, const SegmentPosteriors& known) { print(s, known); });
   }
   void end_segments() override {
-    joiner_.finish([this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+    joiner_.finish([this](const Segment& s, const SegmentPosteriors& known) { print(s, known); });
   }
 
   // chrom start end name score . signalValue pValue qValue peak. Posteriors are printed to six digits, so
   // that 1 - P has no smaller value than this.
-  void print(const Segment& segment, const SegmentSupport& known) {
+  void print(const Segment& segment, const SegmentPosteriors& known) {
     constexpr double kLeast = 1e-6;
     const double p = known.mean_label_posterior;
     const std::string& name = names_[static_cast<std::size_t>(segment.label)];

@@ -46,10 +46,10 @@ void PathSupport::close_segment(const Visit& visit) {
 void PathSupport::end_piece(const PieceResult& result, const Visit& visit) {
   if (!intervals_) return;
   SegmentList::Reader path(result.path());
-  SpooledArray<SegmentSupport>::Reader supports(*waiting_);
+  SpooledArray<SegmentPosteriors>::Reader supports(*waiting_);
   BoundaryIntervals::Reader intervals(result.get<BoundaryIntervals>());
   Segment segment;
-  for (SegmentSupport support; path.next(segment) && supports.next(support);) {
+  for (SegmentPosteriors support; path.next(segment) && supports.next(support);) {
     support.start_interval = intervals.next();
     visit(segment, support);
   }

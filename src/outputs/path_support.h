@@ -23,7 +23,7 @@ class PathSupport {
   // Together they call visit(segment, support) for every segment; without intervals add_block() does for
   // every one that ends in the block. Means are taken position by position from the left, so that blocks do
   // not change a digit.
-  using Visit = std::function<void(const Segment&, const SegmentSupport&)>;
+  using Visit = std::function<void(const Segment&, const SegmentPosteriors&)>;
   void add_block(const PosteriorBlock& block, const Visit& visit);
   void end_piece(const PieceResult& result, const Visit& visit);
 
@@ -31,12 +31,12 @@ class PathSupport {
   void close_segment(const Visit& visit);
 
   bool intervals_;
-  std::optional<SpooledArray<SegmentSupport>> waiting_;  // for their intervals
+  std::optional<SpooledArray<SegmentPosteriors>> waiting_;  // for their intervals
   std::optional<SegmentList::Reader> path_;
   std::optional<SpooledNumbers::Reader> log_shares_;
   Segment segment_;  // whose posteriors are being collected
   bool open_ = false;
-  SegmentSupport support_;
+  SegmentPosteriors support_;
 };
 
 }  // namespace semicrf

@@ -27,10 +27,10 @@ class ReviewSink : public OutputSink {
     left_.reset();
   }
   void add_block(const PosteriorBlock& block) override {
-    support_.add_block(block, [this](const Segment& s, const SegmentSupport& k) { add_segment(s, k); });
+    support_.add_block(block, [this](const Segment& s, const SegmentPosteriors& k) { add_segment(s, k); });
   }
   void end_piece(const PieceResult& result) override {
-    support_.end_piece(result, [this](const Segment& s, const SegmentSupport& k) { add_segment(s, k); });
+    support_.end_piece(result, [this](const Segment& s, const SegmentPosteriors& k) { add_segment(s, k); });
   }
   void finish() override {
     writer_.finish(boundaries_);
@@ -43,12 +43,12 @@ class ReviewSink : public OutputSink {
   }
 
  private:
-  void add_segment(const Segment& segment, const SegmentSupport& known) {
+  void add_segment(const Segment& segment, const SegmentPosteriors& known) {
     const std::optional<Segment> left = std::exchange(left_, segment);
     if (left) add_boundary(*left, segment, known);
   }
   // The boundary between two neighbours. One that joins segments of one label is none of the written path.
-  void add_boundary(const Segment& left, const Segment& right, const SegmentSupport& known) {
+  void add_boundary(const Segment& left, const Segment& right, const SegmentPosteriors& known) {
     if (merge_adjacent_ && left.label == right.label) return;
     ++boundaries_;
     constexpr auto kReach = static_cast<std::int64_t>(StartInterval::kReach);

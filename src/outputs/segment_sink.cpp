@@ -19,7 +19,7 @@ void SegmentSink::begin_piece(const BinLocation& location, const PieceResult& re
 void SegmentSink::add_block(const PosteriorBlock& block) {
   if (rank_ || !is_about_piece_) return;
   support_.add_block(
-      block, [this](const Segment& segment, const SegmentSupport& known) { add_wanted(segment, &known); });
+      block, [this](const Segment& segment, const SegmentPosteriors& known) { add_wanted(segment, &known); });
 }
 
 // Without posteriors. A piece may have fewer segmentations.

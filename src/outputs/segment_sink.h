@@ -29,7 +29,7 @@ class SegmentSink : public OutputSink {
  protected:
   virtual void begin_segments(const BinLocation& location) = 0;
   // `support` is null when no posteriors were computed.
-  virtual void add(const Segment& segment, const SegmentSupport* support) = 0;
+  virtual void add(const Segment& segment, const SegmentPosteriors* support) = 0;
   virtual void end_segments() = 0;
   // All segments of a piece without posteriors.
   virtual void add_path(const SegmentList& path);
@@ -38,7 +38,7 @@ class SegmentSink : public OutputSink {
 
  private:
   void add_rank(const PieceResult& result);
-  void add_wanted(const Segment& segment, const SegmentSupport* support) {
+  void add_wanted(const Segment& segment, const SegmentPosteriors* support) {
     if (only_.empty() || std::ranges::find(only_, segment.label) != only_.end()) add(segment, support);
   }
 

@@ -19,16 +19,16 @@ class TableSink : public OutputSink {
     support_.begin_piece(result);
   }
   void add_block(const PosteriorBlock& block) override {
-    support_.add_block(block, [this](const Segment& s, const SegmentSupport& k) { join(s, k); });
+    support_.add_block(block, [this](const Segment& s, const SegmentPosteriors& k) { join(s, k); });
   }
   void end_piece(const PieceResult& result) override {
-    support_.end_piece(result, [this](const Segment& s, const SegmentSupport& k) { join(s, k); });
-    joiner_.finish([this](const Segment& s, const SegmentSupport& k) { writer_.add(s, k); });
+    support_.end_piece(result, [this](const Segment& s, const SegmentPosteriors& k) { join(s, k); });
+    joiner_.finish([this](const Segment& s, const SegmentPosteriors& k) { writer_.add(s, k); });
   }
 
  private:
-  void join(const Segment& segment, const SegmentSupport& known) {
-    joiner_.add(segment, known, [this](const Segment& s, const SegmentSupport& k) { writer_.add(s, k); });
+  void join(const Segment& segment, const SegmentPosteriors& known) {
+    joiner_.add(segment, known, [this](const Segment& s, const SegmentPosteriors& k) { writer_.add(s, k); });
   }
 
   Writer writer_;

@@ -38,12 +38,12 @@ class TextGridSink : public SegmentSink {
     location_ = location;
     limit_ = location.limit;
   }
-  void add(const Segment& segment, const SegmentSupport* support) override {
-    joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
-                [this](const Segment& s, const SegmentSupport&) { print(s); });
+  void add(const Segment& segment, const SegmentPosteriors* support) override {
+    joiner_.add(segment, support != nullptr ? *support : SegmentPosteriors{},
+                [this](const Segment& s, const SegmentPosteriors&) { print(s); });
   }
   void end_segments() override {
-    joiner_.finish([this](const Segment& s, const SegmentSupport&) { print(s); });
+    joiner_.finish([this](const Segment& s, const SegmentPosteriors&) { print(s); });
   }
 
   // Between pieces, and between segments of the wanted labels, an interval without text.

@@ -18,25 +18,26 @@ BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOp
 
 void BedWriter::begin_piece(const BinLocation& location) { location_ = location; }
 
-void BedWriter::add(const Segment& segment, const SegmentSupport* support) {
+void BedWriter::add(const Segment& segment, const SegmentPosteriors* support) {
   if (support == nullptr && options_.extra_columns)
     throw std::logic_error("BedWriter: extra columns need posteriors");
-  joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
-              [this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+  joiner_.add(segment, support != nullptr ? *support : SegmentPosteriors{},
+              [this](const Segment& s, const SegmentPosteriors& known) { print(s, known); });
 }
 
 void BedWriter::end_piece() {
-  joiner_.finish([this](const Segment& s, const SegmentSupport& known) { print(s, known); });
+  joiner_.finish([this](const Segment& s, const SegmentPosteriors& known) { print(s, known); });
 }
 
-void BedWriter::print(const Segment& segment, const SegmentSupport& support) {
+void BedWriter::print(const Segment& segment, const SegmentPosteriors& support) {
   line_.clear();
   append_line(segment, support, line_);
   output_.write(line_);
   ++lines_;
 }
 
-void BedWriter::append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const {
+void BedWriter::append_line(const Segment& segment, const SegmentPosteriors& support,
+                            std::string& text) const {
   char digits[2][20];
   const std::string_view begin(digits[0], print_integer(location_.begin_base(segment.begin), digits[0]));
   const std::string_view end(digits[1], print_integer(location_.end_base(segment.end), digits[1]));

@@ -31,12 +31,12 @@ class BedWriter {
 
   void begin_piece(const BinLocation& location);
   // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
-  void add(const Segment& segment, const SegmentSupport* support);
+  void add(const Segment& segment, const SegmentPosteriors* support);
   void end_piece();
 
   // For threads that print parts of a piece at the same time: the line of a segment, and lines in their
   // order. Only without merge_adjacent.
-  void append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const;
+  void append_line(const Segment& segment, const SegmentPosteriors& support, std::string& text) const;
   void add_lines(std::string_view lines, std::int64_t count);
   const BedOptions& options() const { return options_; }
 
@@ -44,7 +44,7 @@ class BedWriter {
   std::int64_t lines() const { return lines_; }
 
  private:
-  void print(const Segment& segment, const SegmentSupport& support);
+  void print(const Segment& segment, const SegmentPosteriors& support);
 
   OutputFile& output_;
   BedOptions options_;

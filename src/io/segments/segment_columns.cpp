@@ -128,8 +128,8 @@ class Reader {
 
 }  // namespace
 
-void join_segments(Segment& left, SegmentSupport& left_support, const Segment& right,
-                   const SegmentSupport& right_support) {
+void join_segments(Segment& left, SegmentPosteriors& left_support, const Segment& right,
+                   const SegmentPosteriors& right_support) {
   const auto left_bins = static_cast<double>(left.end - left.begin);
   const auto right_bins = static_cast<double>(right.end - right.begin);
   left_support.mean_label_posterior =
@@ -144,10 +144,10 @@ int bed_score(double probability) {
   return std::clamp(static_cast<int>(std::lround(kMaxScore * probability)), 0, kMaxScore);
 }
 
-SegmentColumns::SegmentColumns(const std::vector<Label>& labels, SupportColumns support)
+SegmentColumns::SegmentColumns(const std::vector<Label>& labels, PosteriorColumns support)
     : support_(support), labels_(names_of(labels)), colors_(color_columns(labels)) {}
 
-void SegmentColumns::append_to(std::string& text, const Segment& segment, const SegmentSupport& support,
+void SegmentColumns::append_to(std::string& text, const Segment& segment, const SegmentPosteriors& support,
                                std::string_view begin, std::string_view end) const {
   text += name_of(labels_, segment);
   append_position(text, bed_score(support.mean_label_posterior));
@@ -172,7 +172,7 @@ SegmentTableWriter::SegmentTableWriter(OutputFile& output, const std::vector<Lab
 
 void SegmentTableWriter::begin_piece(const BinLocation& location) { location_ = location; }
 
-void SegmentTableWriter::add(const Segment& segment, const SegmentSupport& support) {
+void SegmentTableWriter::add(const Segment& segment, const SegmentPosteriors& support) {
   line_ = location_.chromosome;
   append_position(line_, location_.begin_base(segment.begin));
   append_position(line_, location_.end_base(segment.end));
@@ -197,7 +197,7 @@ void BoundaryTableWriter::begin_piece(const BinLocation& location) {
   left_.reset();
 }
 
-void BoundaryTableWriter::add(const Segment& segment, const SegmentSupport& support) {
+void BoundaryTableWriter::add(const Segment& segment, const SegmentPosteriors& support) {
   const std::optional<Segment> left = std::exchange(left_, segment);
   if (!left) return;
   line_ = location_.chromosome;

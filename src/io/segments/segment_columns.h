@@ -24,7 +24,7 @@ struct BoundaryInterval {
 };
 
 // Probabilities in [0, 1].
-struct SegmentSupport {
+struct SegmentPosteriors {
   double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score of BED is 1000 times that
   double start_posterior = 0;       // P(a segment of this label starts at its first bin)
   double end_posterior = 0;         // P(a segment of this label ends at its last bin)
@@ -35,8 +35,8 @@ struct SegmentSupport {
 
 // Makes `left` the union of two touching segments of one label: the mean over the bins of both, the start of
 // the left one, the end of the right one, and no exact posterior, as it is not a segment of the model.
-void join_segments(Segment& left, SegmentSupport& left_support, const Segment& right,
-                   const SegmentSupport& right_support);
+void join_segments(Segment& left, SegmentPosteriors& left_support, const Segment& right,
+                   const SegmentPosteriors& right_support);
 
 // Hands segments on, from left to right and piece by piece; touching ones of one label as one where that is
 // asked for.
@@ -47,7 +47,7 @@ class SegmentJoiner {
 
   // Calls emit(segment, support) with what is complete.
   template <class Emit>
-  void add(const Segment& segment, const SegmentSupport& support, Emit emit) {
+  void add(const Segment& segment, const SegmentPosteriors& support, Emit emit) {
     if (joins_ && pending_ && pending_->first.label == segment.label &&
         pending_->first.end == segment.begin) {
       join_segments(pending_->first, pending_->second, segment, support);
@@ -65,14 +65,14 @@ class SegmentJoiner {
 
  private:
   bool joins_;
-  std::optional<std::pair<Segment, SegmentSupport>> pending_;
+  std::optional<std::pair<Segment, SegmentPosteriors>> pending_;
 };
 
 // The score column of a probability: 0 to 1000.
 int bed_score(double probability);
 
 // Columns behind the ninth, in this order, with six significant digits.
-struct SupportColumns {
+struct PosteriorColumns {
   bool label = false;    // the mean over the segment's bins of P(label|bin)
   bool segment = false;  // P(exactly this segment), or . where it is not known
   bool edges = false;    // the start and the end posterior
@@ -85,16 +85,16 @@ struct SupportColumns {
 class SegmentColumns {
  public:
   // The colours are those of color_columns().
-  SegmentColumns(const std::vector<Label>& labels, SupportColumns support);
+  SegmentColumns(const std::vector<Label>& labels, PosteriorColumns support);
 
-  const SupportColumns& support() const { return support_; }
+  const PosteriorColumns& support() const { return support_; }
   // Appends the columns without a tab before them or a line end. `begin`, `end`: the bases of columns 2
   // and 3 as text.
-  void append_to(std::string& text, const Segment& segment, const SegmentSupport& support,
+  void append_to(std::string& text, const Segment& segment, const SegmentPosteriors& support,
                  std::string_view begin, std::string_view end) const;
 
  private:
-  SupportColumns support_;
+  PosteriorColumns support_;
   std::vector<std::string> labels_;  // name of each label
   std::vector<std::string> colors_;  // "r,g,b" of each label
 };
@@ -116,7 +116,7 @@ class SegmentTableWriter {
                      bool comment = true);
 
   void begin_piece(const BinLocation& location);
-  void add(const Segment& segment, const SegmentSupport& support);
+  void add(const Segment& segment, const SegmentPosteriors& support);
 
  private:
   OutputFile& output_;
@@ -136,7 +136,7 @@ class BoundaryTableWriter {
   BoundaryTableWriter(OutputFile& output, const std::vector<Label>& labels, bool comment = true);
 
   void begin_piece(const BinLocation& location);
-  void add(const Segment& segment, const SegmentSupport& support);
+  void add(const Segment& segment, const SegmentPosteriors& support);
 
  private:
   OutputFile& output_;

@@ -15,7 +15,7 @@ const std::vector<Label> kLabels = {{"quiet", std::nullopt}, {"Strong promoter",
 
 // Writes one piece and returns the file.
 std::string bed_text(const BinLocation& location, const std::vector<Segment>& segments,
-                     const std::vector<SegmentSupport>& support, BedOptions options) {
+                     const std::vector<SegmentPosteriors>& support, BedOptions options) {
   const TempFolder folder;
   OutputFile output({folder / "out.bed"});
   BedWriter writer(output, kLabels, options);
@@ -43,8 +43,8 @@ TEST_CASE("an array of a part of a chromosome starts at its origin") {
 
 TEST_CASE("scores and extra columns come from the posteriors") {
   const BinLocation location{"c", 1, 0, 100, 0};
-  const std::vector<SegmentSupport> support = {{0.98765, 1, 1e-9, {}},
-                                               {1.0000001, 0.123456789, 0.25, 0.0625}};
+  const std::vector<SegmentPosteriors> support = {{0.98765, 1, 1e-9, {}},
+                                                  {1.0000001, 0.123456789, 0.25, 0.0625}};
   const std::vector<Segment> segments = {{0, 1, 0}, {1, 3, 1}};
   CHECK(bed_text(location, segments, support, {}) ==
         "c\t0\t1\tquiet\t988\t.\t0\t1\t213,94,0\n"
@@ -58,7 +58,7 @@ TEST_CASE("scores and extra columns come from the posteriors") {
 TEST_CASE("merge-adjacent joins touching segments of one label, within a piece only") {
   const BinLocation location{"c", 10, 0, 1000, 0};
   const std::vector<Segment> segments = {{0, 1, 0}, {1, 4, 0}, {4, 5, 1}, {5, 6, 0}};
-  const std::vector<SegmentSupport> support = {
+  const std::vector<SegmentPosteriors> support = {
       {0.2, 0.3, 0.4, 0.1}, {0.6, 0.5, 0.7, 0.4}, {1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.25}};
   const BedOptions merge{true, true};
   CHECK(bed_text(location, segments, support, merge) ==
