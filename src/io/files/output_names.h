@@ -72,8 +72,8 @@ inline bool is_indexed_name(std::string_view path) { return is_bigwig_name(path)
 // `name` as a part of a file's name, which cannot have a "/".
 std::string in_file_name(std::string name);
 
-// The files with a track for every label, as `posterior --labels-out PREFIX` writes them, of `prefix` (or prefix.bw, as bigWig files are asked for): by the
-// name of the label as it is in file names.
+// The files with a track for every label, as `posterior --labels-out PREFIX` writes them, of `prefix` (or
+// prefix.bw, as bigWig files are asked for): by the name of the label as it is in file names.
 std::map<std::string, std::string> label_track_files(const std::string& prefix);
 
 }  // namespace semicrf
