@@ -66,8 +66,9 @@ struct BedGraphOptions {
   int threads = 1;  // that print many values of one add(); the bytes are the same
 };
 
-// One value per bin as bedGraph, runs of equal printed values on one line. Writes to an OutputFile that the caller commits. Call begin_piece(), add() for consecutive bins from left
-// to right, then end_piece(), piece by piece. Runs never cross from one piece to the next.
+// One value per bin as bedGraph, runs of equal printed values on one line. Writes to an OutputFile that the
+// caller commits. Call begin_piece(), add() for consecutive bins from left to right, then end_piece(), piece
+// by piece. Runs never cross from one piece to the next.
 class BedGraphWriter {
  public:
   BedGraphWriter(OutputFile& output, BedGraphOptions options);
