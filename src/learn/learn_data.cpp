@@ -20,8 +20,6 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kDefaultBinSize = 200;  // bases, of bigWig files
-
 // What reading takes of the options of `train`.
 TrainOptions reading_options(const LearnOptions& options) {
   TrainOptions reading;
@@ -141,7 +139,7 @@ class LearnDataReader {
   std::int64_t bin_size() const {
     if (options_.input.bin_size) return *options_.input.bin_size;
     if (data_.init && data_.init->bin_size_given) return data_.init->bin_size;
-    return inputs_are_arrays() ? 1 : kDefaultBinSize;
+    return default_bin_size(options_.input);
   }
 
   void read_data() {

@@ -219,10 +219,8 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   add_chromosomes_option(command, input);
-  command.add_option(
-      "-b,--bin-size", input.bin_size,
-      "bases per bin (default: bin_size of --init, or 1; where all values of the bigWig files change "
-      "only at multiples of some width above 1, it must be given)");
+  command.add_option("-b,--bin-size", input.bin_size,
+                     "bases per bin (default: bin_size of --init; else 200 for bigWig files, 1 for arrays)");
   add_choice(
       command, "--missing", arguments.missing,
       "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"

@@ -259,6 +259,28 @@ std::optional<Warning> numbers_as_labels(const LabelFile& labels) {
                                            ": is it a bedGraph? Column 4 must hold labels"};
 }
 
+LabelEdges& LabelEdges::operator+=(const LabelEdges& other) {
+  all += other.all;
+  within += other.within;
+  return *this;
+}
+
+LabelEdges edges_within_bins(const LabelFile& labels, std::int64_t bin_size) {
+  LabelEdges edges;
+  for (const auto& [chromosome, records] : labels.chromosomes) {
+    std::int64_t last = -1;
+    for (const LabelRecord& record : records)
+      for (const std::int64_t edge : {record.begin, record.end}) {
+        if (edge != last && edge != records.back().end) {
+          ++edges.all;
+          edges.within += edge % bin_size == 0 ? 0 : 1;
+        }
+        last = edge;
+      }
+  }
+  return edges;
+}
+
 void require_two_labels(const LabelFile& labels) {
   if (labels.labels.size() > 1) return;
   const std::string only = in_quotes(labels.labels.front().name);

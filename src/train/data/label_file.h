@@ -58,6 +58,15 @@ void set_background(const std::string& name, const std::vector<Label>& known, La
 // A warning where the labels are numbers with decimals, or many numbers, as the values of a bedGraph are.
 std::optional<Warning> numbers_as_labels(const LabelFile& labels);
 
+// Edges of labels, but the last of each chromosome, which may be its end; one that two labels share counts
+// once. `within`: those on no multiple of `bin_size` bases.
+struct LabelEdges {
+  std::size_t all = 0, within = 0;
+
+  LabelEdges& operator+=(const LabelEdges& other);
+};
+LabelEdges edges_within_bins(const LabelFile& labels, std::int64_t bin_size);
+
 // InputError where the labels are one alone, which a model would predict everywhere.
 void require_two_labels(const LabelFile& labels);
 

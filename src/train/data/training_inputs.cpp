@@ -21,7 +21,6 @@
 #include "io/text/chromosomes.h"
 #include "model/bins.h"
 #include "runs/piece_stream.h"
-#include "train/data/step_check.h"
 #include "windows/memory_budget.h"
 
 namespace semicrf {
@@ -355,11 +354,10 @@ TrainingData widened(TrainingData data, const std::vector<Track>& own, const std
   return data;
 }
 
-// Training and validation data of one sample; `parameters` has its own tracks. `bin_size_given`: else coarse
-// tracks are refused.
+// Training and validation data of one sample; `parameters` has its own tracks.
 void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
-                 const LabelFile& labels, const Parameters& parameters, bool bin_size_given,
-                 const std::vector<Track>& tracks, TrainingInputs& found) {
+                 const LabelFile& labels, const Parameters& parameters, const std::vector<Track>& tracks,
+                 TrainingInputs& found) {
   const InputSet inputs = InputSet::open(input, parameters, RowFeatures::kInputs);
   found.kept_bytes = std::max(found.kept_bytes, inputs.kept_bytes());
   const std::vector<TrackSteps::Track>& steps = inputs.steps().tracks;
@@ -375,7 +373,6 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
     if (std::ranges::find(found.warnings, warning.message, &Warning::message) == found.warnings.end())
       found.warnings.push_back(warning);
   check_chromosomes(labels, inputs, found);
-  if (!bin_size_given) require_bin_size(inputs, labels);
   std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
   if (!options.val_regions.empty()) {
     const InputSet validation =
@@ -430,6 +427,11 @@ std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
   return samples;
 }
 
+std::int64_t default_bin_size(const InputOptions& options) {
+  const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options).front());
+  return arguments.front().kind == InputKind::kBigWig ? kDefaultBinSize : 1;
+}
+
 std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing) {
   std::vector<Track> tracks;
   const auto add = [&](const std::string& name, MissingPolicy by_default) {
@@ -453,22 +455,20 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
 }
 
 TrainingInputs read_training_inputs(const TrainOptions& options, const std::vector<LabelFile>& files,
-                                    const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size) {
+                                    const std::vector<Track>& tracks, std::int64_t bin_size) {
   const std::vector<InputOptions> samples = inputs_of_samples(options.input);
   const LabelFile& labels = files.front();
   const auto parameters_of = [&](const InputOptions& sample) {
-    if (gives_boundary_scores(options.input))
-      return labelled_parameters(tracks, bin_size.value_or(1), labels.labels);
+    if (gives_boundary_scores(options.input)) return labelled_parameters(tracks, bin_size, labels.labels);
     const bool may_lack = options.samples_may_lack_tracks && has_samples(options.input);
-    return reading_parameters(may_lack ? own_tracks(sample, tracks) : tracks, bin_size.value_or(1),
-                              Centering::kNone);
+    return reading_parameters(may_lack ? own_tracks(sample, tracks) : tracks, bin_size, Centering::kNone);
   };
   TrainingInputs found;
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
     read_sample(options, samples[i], i, files.size() > 1 ? files[i] : labels, parameters_of(samples[i]),
-                bin_size.has_value(), tracks, found);
+                tracks, found);
   std::int64_t vanished = 0;
   for (const LabelFile& file : files) {
     found.labels.insert(found.labels.end(), file.files.begin(), file.files.end());

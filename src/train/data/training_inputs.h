@@ -23,6 +23,11 @@ namespace semicrf {
 // The inputs of each sample that is trained on: those of the command line, or one sample each.
 std::vector<InputOptions> inputs_of_samples(const InputOptions& options);
 
+// Bases per bin where neither the command line nor parameters to start from say it: 200 of bigWig files, 1 of
+// arrays.
+inline constexpr std::int64_t kDefaultBinSize = 200;
+std::int64_t default_bin_size(const InputOptions& options);
+
 // The tracks of the inputs, without transforms: a bigWig file each, or the columns of the first array, named
 // by --track-names or track1, track2, ... kDefault becomes what it means for the kind of input. The samples
 // must have the same tracks: those of the first are taken.
@@ -50,10 +55,9 @@ struct TrainingInputs {
 // `tracks`: raw values when these have no transform yet, NaN where a track keeps its absences. Scores of
 // starts and ends have a column per label of `labels`. InputError: labels on no chromosome of the tracks
 // (both sides are named), labels beyond a chromosome's end, no labelled bin in the regions. `labels`: of all
-// samples, or one of each, with the same labels. `bin_size` absent: bins of one base, for tracks that are not
-// coarser (UsageError).
+// samples, or one of each, with the same labels.
 TrainingInputs read_training_inputs(const TrainOptions& options, const std::vector<LabelFile>& labels,
-                                    const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size);
+                                    const std::vector<Track>& tracks, std::int64_t bin_size);
 
 // Fills feature_mean of every piece: a pass over the whole sequences (`mean` centring).
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,

@@ -216,7 +216,8 @@ class SetUp {
                          "the weights of --init belong to the transforms in that file");
     }
     const std::optional<std::int64_t> given_bin_size = settle_bin_size();
-    const std::int64_t bin_size = given_bin_size.value_or(1);
+    const std::int64_t bin_size = given_bin_size ? *given_bin_size : default_bin_size(options_.input);
+    if (init_) init_->bin_size = bin_size;
     const std::vector<Label> known = init_ ? init_->labels : std::vector<Label>();
     LabelTimes times = options_.labels.times;
     times.bin_size = bin_size;
@@ -230,7 +231,8 @@ class SetUp {
     const LabelFile& labels = files.front();
     std::vector<Track> tracks =
         init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.shape.missing);
-    setup_.inputs = read_training_inputs(options_, files, tracks, given_bin_size);
+    setup_.inputs = read_training_inputs(options_, files, tracks, bin_size);
+    if (!given_bin_size) tell_default_bin_size(files, bin_size);
     if (!init_) {
       fit_transforms(setup_.inputs.training, options_.shape.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
@@ -316,9 +318,20 @@ class SetUp {
       throw UsageError("--bin-size is " + std::to_string(*given) + ", the bin_size of --init is " +
                            std::to_string(init_->bin_size),
                        "leave --bin-size out");
-    if (given) init_->bin_size = *given;
-    if (!given && !init_->bin_size_given) return std::nullopt;
-    return init_->bin_size;
+    if (given || init_->bin_size_given) return given.value_or(init_->bin_size);
+    return std::nullopt;
+  }
+
+  // A warning where edges of labels lie within the bins that nobody asked for.
+  void tell_default_bin_size(const std::vector<LabelFile>& files, std::int64_t bin_size) {
+    LabelEdges edges;
+    for (const LabelFile& file : files) edges += edges_within_bins(file, bin_size);
+    if (edges.within == 0) return;
+    setup_.inputs.warnings.push_back(
+        {"bin-size-of-labels",
+         "without --bin-size a bin has " + std::to_string(bin_size) + " bases, and " +
+             std::to_string(edges.within) + " of " + plural(edges.all, "label edge") +
+             " lie within bins and move to the nearest edge of one; -b N gives another"});
   }
 
   // The longest of the gaps that may have any label, in bins; 0: there are none.

@@ -60,42 +60,47 @@ def test_a_bounded_number_of_sections_is_read(box):
     check("multiples of 10 bases" in text and "16 of 40 sections read" in text, text)
 
 
-def test_training_asks_for_the_bin_size(box):
+def bin_size_of(box, name="m.json"):
+    return json.loads(box.text(name)).get("bin_size", 1)
+
+
+def test_train_and_learn_have_the_same_bins(box):
+    """200 bases of bigWig files, one of arrays, those of --init where it has some."""
     coarse_track(box), labels(box)
-    box.fails(train("mark.bw"), 2, "multiples of 200 bases and so do all labels", "add -b 200, or -b 1 if single bases are meant")
-    box.fails(train("--dry-run", "mark.bw"), 2, "add -b 200")
-    check("step of the tracks: 200 bases" in box.ok(train("-b", "200", "mark.bw")).stderr, "no step in the log")
-    check(json.loads(box.text("m.json"))["bin_size"] == 200, "another bin size")
+    learn = "learn --labels 2 --max-iterations 2 --restarts 1 -o learned.json "
+    text = box.ok(train("mark.bw")).stderr
+    check("bin-size-of-labels" not in text, text)
+    box.ok(learn + "mark.bw")
+    check(bin_size_of(box) == bin_size_of(box, "learned.json") == 200, "not 200 of bigWig files")
+    text = box.ok(train("--dry-run", "mark.bw")).stdout
+    check("300 bins" in text and "step\t200 bases" in text, text)
     text = box.ok(train("--dry-run", "-b", "1", "mark.bw")).stdout
-    check("60000 bins" in text and "step\t200 bases" in text, text)
-
-
-def test_training_offers_what_tracks_and_labels_share(box):
-    coarse_track(box), labels(box, shift=50)
-    box.fails(train("mark.bw"), 2, "multiples of 50 bases and so do all labels", "add -b 50")
-    labels(box, shift=7)
-    box.fails(train("mark.bw"), 2, "42 of 43 label edges lie in between", "add -b 200")
-    # Tracks of different steps have the step that both share.
-    coarse_track(box, "fine.bw", step=25), labels(box)
-    box.fails(train("mark.bw", "fine.bw"), 2, "multiples of 25 bases", "add -b 25")
-    text = box.ok(train("-b", "25", "mark.bw", "fine.bw")).stderr
-    check("step of the tracks: 25 bases; the finest track is fine.bw with 25 bases" in text, text)
-
-
-def test_training_at_single_bases_needs_no_option(box):
-    make_inputs.bigwig_track(box, "mark.bw", {"chr11": 400}, bigwig.fixed_step("chr11", 0, 1, make_inputs.signal(400)))
-    labels(box, width=7, length=400)
-    box.ok(train("mark.bw"))
+    check("60000 bins" in text, text)
     box.write("chr11.npy", make_inputs.npy([[x] for x in make_inputs.signal(400)]))
+    labels(box, "labels.bed", width=7, length=400)
     box.ok(train("chr11.npy"))
-    # A bin size in --init is an answer, too.
-    coarse_track(box, length=4000), labels(box, length=4000)
-    make_inputs.track_parameters(box, "init.json", tracks=("mark",), bin_size=1, max_duration=2000)
+    box.ok(learn + "chr11.npy")
+    check(bin_size_of(box) == bin_size_of(box, "learned.json") == 1, "not 1 of arrays")
+    coarse_track(box), labels(box)
+    make_inputs.track_parameters(box, "init.json", tracks=("mark",), bin_size=100, max_duration=2000)
     box.ok(train("--init", "init.json", "mark.bw"))
+    check(bin_size_of(box) == 100, "not those of --init")
     document = json.loads(box.text("init.json"))
     del document["bin_size"]
     box.write("init.json", json.dumps(document))
-    box.fails(train("--init", "init.json", "mark.bw"), 2, "add -b 200")
+    box.ok(train("--init", "init.json", "mark.bw"))
+    check(bin_size_of(box) == 200, "not 200 where --init has none")
+
+
+def test_training_warns_of_labels_within_chosen_bins(box):
+    coarse_track(box), labels(box, shift=50)
+    warning = "[bin-size-of-labels]"
+    text = box.ok(train("mark.bw")).stderr
+    check(warning in text and "a bin has 200 bases, and 42 of 43 label edges lie within bins" in text and "-b N" in text, text)
+    check(warning not in box.ok(train("-b", "200", "mark.bw")).stderr, "a warning where -b is given")
+    coarse_track(box, "fine.bw", step=25), labels(box)
+    text = box.ok(train("-b", "25", "mark.bw", "fine.bw")).stderr
+    check("step of the tracks: 25 bases; the finest track is fine.bw with 25 bases" in text, text)
 
 
 def test_bins_that_do_not_fit_the_step_are_noted(box):
@@ -126,5 +131,6 @@ def test_ten_real_tracks(box):
     if not folder.exists():
         raise Skip("%s is absent" % folder)
     tracks = sorted(str(path) for path in folder.glob("*.bw"))
-    box.fails(["train", "--dry-run", "--labels", str(folder / "GM12878.chromhmm10.bed")] + tracks, 2, "add -b 200")
+    text = box.ok(["train", "--dry-run", "--labels", str(folder / "GM12878.chromhmm10.bed"), "-o", "m.json"] + tracks)
+    check("bin-size-of-labels" not in text.stderr, text.stderr)
     check("multiples of 200 bases" in box.ok(["info", tracks[0]]).stdout, "another step")

@@ -52,6 +52,11 @@ def test_the_tutorial(box):
     """And the numbers that it shows are those that come out, to the last digits that engines may differ in."""
     work = run_page(box, "docs/users/tutorial.md", 12)
     peaks = [line.split("\t") for line in (work / "called.narrowPeak").read_text().splitlines() if not line.startswith("#")]
+    judged = box.ok("eval --background none --truth %s -r pilot:5000001-8000000 %s"
+                    % (harness.DATA / "chromatin/peaks.bed", work / "called.bed")).stdout
+    found = re.search(r"^peak +76800 .* 52 .* (0\.\d+)$", judged, re.M)
+    page = (ROOT / "docs/users/training.md").read_text()
+    check(found and abs(float(found.group(1)) - .84) < .02 and ".84 by default" in page and "52 peaks" in page, judged)
     check(40 < len(peaks) < 65 and all(len(row) == 10 and row[3].startswith("peak_") for row in peaks), "%d peaks" % len(peaks))
     size = sum(path.stat().st_size for path in (harness.DATA / "chromatin").iterdir())
     check(size < 400000, "the example has %d bytes" % size)
