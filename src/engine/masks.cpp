@@ -13,8 +13,8 @@ bool is_twin(const ChainModel& model, int label) {
   return !model.twin.empty() && model.twin[static_cast<std::size_t>(label)] >= 0;
 }
 
-// Of scores that labels get at an edge of the sequence: +inf where neither a label nor a twin of it can be
-// there.
+// The largest of the scores that labels get at an edge of the sequence: +inf where neither a label nor a twin
+// of it can be there.
 double largest_magnitude_at_edge(const ChainModel& model, const std::vector<double>& scores) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<double> least(scores.size(), kNone);

@@ -66,7 +66,8 @@ PosteriorSums PosteriorSumming::finish(double log_partition) {
   return std::move(sums_);
 }
 
-PieceSums::PieceSums(const Engine& engine, const PosteriorSelection& selection, const WindowLoop& loop)
+SumsWithEdges::SumsWithEdges(const Engine& engine, const PosteriorSelection& selection,
+                             const WindowLoop& loop)
     : selection_(selection), loop_(loop) {
   const auto begin = [&](std::size_t place, const Engine& by, const EdgeRoles* roles) {
     parts_[place].emplace(by.model(), by.precision(), selection.scored, roles, selection.threads);
@@ -76,11 +77,11 @@ PieceSums::PieceSums(const Engine& engine, const PosteriorSelection& selection, 
   if (loop.last_inner() < loop.last()) begin(2, loop.engine(loop.last()), loop.roles(loop.last()));
 }
 
-std::size_t PieceSums::place(std::int64_t n) const {
+std::size_t SumsWithEdges::place(std::int64_t n) const {
   return n < loop_.first_inner() ? 0 : n <= loop_.last_inner() ? 1 : 2;
 }
 
-void PieceSums::add(std::int64_t n, const PosteriorBlock& block, const ScoreWindow& scores) {
+void SumsWithEdges::add(std::int64_t n, const PosteriorBlock& block, const ScoreWindow& scores) {
   part(n).add(block, scores);
   const auto labels = block.labels.size() / wide(block.range.size());
   if (selection_.roles != nullptr && n == 0) {
@@ -94,7 +95,7 @@ void PieceSums::add(std::int64_t n, const PosteriorBlock& block, const ScoreWind
     into_last_.push_back(std::max(0.0, block.labels[c] - block.starts[c]));
 }
 
-PosteriorSums PieceSums::finish(double log_partition, std::int64_t length) {
+PosteriorSums SumsWithEdges::finish(double log_partition, std::int64_t length) {
   PosteriorSums sums = parts_[1]->finish(log_partition);
   if (selection_.roles != nullptr) {
     sums.counts = selection_.roles->fold(sums.counts);
@@ -110,7 +111,7 @@ PosteriorSums PieceSums::finish(double log_partition, std::int64_t length) {
   return sums;
 }
 
-void PieceSums::add_part(PosteriorSumming& part, PosteriorSums& sums) const {
+void SumsWithEdges::add_part(PosteriorSumming& part, PosteriorSums& sums) const {
   const EdgeRoles& roles = *part.roles();
   PosteriorSums more = part.finish(0);
   sums.counts.add(roles.fold(more.counts));
@@ -128,7 +129,7 @@ void PieceSums::add_part(PosteriorSumming& part, PosteriorSums& sums) const {
 
 // A last segment that began before the window at the right edge is counted there, as one that is longer than
 // K. What its survival scores beyond that, -log(1-q), it gets where it enters the window.
-void PieceSums::add_last_segments(const EdgeRoles& roles, PosteriorSums& sums) const {
+void SumsWithEdges::add_last_segments(const EdgeRoles& roles, PosteriorSums& sums) const {
   const ChainModel& base = roles.base();
   for (std::size_t c = 0; c < into_last_.size(); ++c) {
     if (!base.has_tail() || base.log_tail[c] == kNegativeInfinity) continue;

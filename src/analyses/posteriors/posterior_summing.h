@@ -45,10 +45,10 @@ class PosteriorSumming {
 };
 
 // Those of a piece whose labels may have roles, everywhere or in windows of their own at its cut edges.
-class PieceSums {
+class SumsWithEdges {
  public:
   // `selection`, `loop` and the engine must outlive this object.
-  PieceSums(const Engine& engine, const PosteriorSelection& selection, const WindowLoop& loop);
+  SumsWithEdges(const Engine& engine, const PosteriorSelection& selection, const WindowLoop& loop);
 
   // Counts for the engine of window n to add to.
   ExpectedCounts& counts(std::int64_t n) { return part(n).counts(); }

@@ -75,7 +75,7 @@ class Sweep {
   // Computes window n from its true left state; `right` is null at the end and while it is not known. Adds to
   // `sums`, if that is not null; that is not undone when the window is computed again.
   PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
-                          PieceSums* sums) {
+                          SumsWithEdges* sums) {
     const PositionRange range = plan_.range(n);
     PosteriorArrays arrays = rows_.prepare(range, roles(n));
     if (sums != nullptr) arrays.counts = &sums->counts(n);
@@ -91,7 +91,7 @@ class Sweep {
   }
 
   // Adds up the window that was just computed.
-  void add_up(PieceSums& sums, std::int64_t n, const ScoreWindow& scores) {
+  void add_up(SumsWithEdges& sums, std::int64_t n, const ScoreWindow& scores) {
     sums.add(n, rows_.computed(), scores);
     if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
   }
@@ -178,7 +178,7 @@ class Sweep {
   WindowLoop loop_;
   PosteriorRows rows_;
   TempSpool spool_;
-  std::optional<PieceSums> sums_;
+  std::optional<SumsWithEdges> sums_;
   std::vector<Window> windows_;
   std::optional<SegmentList::Reader> path_;
   Segment segment_;

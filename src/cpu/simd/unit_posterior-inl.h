@@ -63,7 +63,7 @@ struct UnitChain {
   // at every position, by numbers that are at least e^-40 of the largest.
   bool mixes() const {
     constexpr double kLeast = -40;
-    constexpr double kWidest = 200;  // of start and end scores
+    constexpr double kWidest = 200;  // start and end scores are smaller
     for (std::size_t from = 0; from < labels; ++from) {
       if (!std::isfinite(model->duration_bias[from])) return false;
       for (const std::vector<double>* scores : {&model->start_scores, &model->end_scores})
@@ -653,7 +653,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
 
   std::int64_t first_ = 0;  // position and boundary of the first rows
   AlignedArray<double> alphas_, scores_, beyond_;
-  std::vector<std::int32_t> units_;  // of every alpha
+  std::vector<std::int32_t> units_;  // powers of two of every alpha
   double before_ = 0, inside_ = 0;   // whole numbers taken out of the scores before and inside the chunk
   Scale ahead_, behind_;
   AlignedArray<double> message_, open_;  // (width) beta and E where the backward run stands
