@@ -190,21 +190,8 @@ class Run {
       for (const std::string& name : predicted_.chromosomes)
         if (!truth_.segments.contains(name)) known.push_back({name, kUnknownLength});
     }
-    const ChromosomeIndex by_name(known);
-    const InputOptions& input = options_.input;
-    include_given_ = !input.regions.empty() || !input.regions_file.empty();
-    std::vector<Region> included;
-    std::vector<Warning> warnings;
-    for (const std::string& text : input.regions) included.push_back(parse_region(text, by_name));
-    if (!input.regions_file.empty()) {
-      const std::vector<Region> more =
-          read_regions(input.regions_file, RegionRole::kIncluded, by_name, warnings);
-      included.insert(included.end(), more.begin(), more.end());
-    }
-    include_ = RegionRanges(included);
-    if (!input.exclude_file.empty())
-      exclude_ = RegionRanges(read_regions(input.exclude_file, RegionRole::kExcluded, by_name, warnings));
-    for (const Warning& warning : warnings) warn(warning);
+    regions_ = read_given_regions(options_.input, ChromosomeIndex(known));
+    for (const Warning& warning : regions_.warnings) warn(warning);
   }
 
   void check_chromosomes() {
@@ -231,15 +218,11 @@ class Run {
     return times;
   }
 
-  bool asks_for_all() const { return include_given_ || options_.input.all_chromosomes; }
+  bool asks_for_all() const { return regions_.include_given || options_.input.all_chromosomes; }
 
   // The bases that are asked for, cut to where the truth's last segment ends.
   std::vector<BinRange> wanted_on(const std::string& chromosome) const {
-    PieceRequest request;
-    request.length = truth_.on(chromosome).back().end;
-    if (include_given_) request.include = include_.within(chromosome, 0, request.length);
-    request.exclude = exclude_.within(chromosome, 0, request.length);
-    return make_pieces(request);
+    return regions_.within(chromosome, truth_.on(chromosome).back().end);
   }
 
   // Boundaries of a decode lie at the edges of bins: the next edge is nearly right.
@@ -310,8 +293,7 @@ class Run {
   LabelNumbers labels_;
   std::optional<MatchedNumbers> numbers_;  // where labels are matched
   Segmentation truth_, predicted_;
-  bool include_given_ = false;
-  RegionRanges include_, exclude_;
+  GivenRegions regions_;
   std::int64_t tolerance_ = kTolerance;  // bases
   Coverage coverage_;
   std::map<std::string, std::vector<Stretch>> stretches_;  // evaluated ones of each chromosome

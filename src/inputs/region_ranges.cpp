@@ -38,4 +38,29 @@ std::size_t RegionRanges::kept_bytes() const {
   return bytes;
 }
 
+std::vector<BinRange> GivenRegions::within(const std::string& chromosome, std::int64_t length) const {
+  PieceRequest request;
+  request.length = length;
+  if (include_given) request.include = include.within(chromosome, 0, length);
+  request.exclude = exclude.within(chromosome, 0, length);
+  return make_pieces(request);
+}
+
+GivenRegions read_given_regions(const InputOptions& input, const ChromosomeIndex& known) {
+  GivenRegions given;
+  given.include_given = !input.regions.empty() || !input.regions_file.empty();
+  std::vector<Region> included;
+  for (const std::string& text : input.regions) included.push_back(parse_region(text, known));
+  if (!input.regions_file.empty()) {
+    const std::vector<Region> more =
+        read_regions(input.regions_file, RegionRole::kIncluded, known, given.warnings);
+    included.insert(included.end(), more.begin(), more.end());
+  }
+  given.include = RegionRanges(included);
+  if (!input.exclude_file.empty())
+    given.exclude =
+        RegionRanges(read_regions(input.exclude_file, RegionRole::kExcluded, known, given.warnings));
+  return given;
+}
+
 }  // namespace semicrf

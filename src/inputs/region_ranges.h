@@ -7,6 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/error.h"
+#include "inputs/input_options.h"
+#include "io/text/chromosomes.h"
 #include "io/text/region.h"
 #include "model/bins.h"
 
@@ -27,5 +30,17 @@ class RegionRanges {
  private:
   std::unordered_map<std::string, std::vector<BaseRange>> ranges_;  // by chromosome, sorted and disjoint
 };
+
+// What -r, -L and --exclude leave of chromosomes, in bases and not widened to bins.
+struct GivenRegions {
+  bool include_given = false;  // by -r or -L
+  RegionRanges include, exclude;
+  std::vector<Warning> warnings;
+
+  // What is left of the bases [0, length) of a chromosome.
+  std::vector<BinRange> within(const std::string& chromosome, std::int64_t length) const;
+};
+// Throws the errors of parse_region() and read_regions().
+GivenRegions read_given_regions(const InputOptions& input, const ChromosomeIndex& known);
 
 }  // namespace semicrf

@@ -147,6 +147,8 @@ class Report {
     eval.truth_times = options_.truth_times;
     eval.input.parameters = options_.input.parameters;
     eval.input.bin_size = options_.input.bin_size;
+    eval.input.regions = options_.regions;
+    eval.input.regions_file = options_.regions_file;
     eval.calibration.posterior = options_.posterior;
     eval.calibration.labels = options_.labels_posterior;
     eval.tolerance = options_.tolerance;

@@ -20,7 +20,7 @@ struct ReportOptions {
   LabelTimes truth_times;                // for a truth in seconds; its bin size is that of the parameters
   std::vector<std::string> annotations;  // [name=]PATH of BED files
   std::vector<std::string>
-      regions;               // to show, chr:beg-end; with those of `regions_file` in place of chosen ones
+      regions;               // to show in place of chosen ones, and to evaluate, with those of `regions_file`
   std::string regions_file;  // BED, or empty
   std::optional<std::int64_t> tolerance;  // tolerance for boundaries against the truth, bases
   std::string title = "Segmentation report";

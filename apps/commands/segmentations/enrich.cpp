@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/heat_map.h"
+#include "inputs/region_ranges.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/segments/segmentation.h"
@@ -32,6 +33,7 @@ struct EnrichArguments {
   std::string labels, output = "-", picture, scale = "column", rows = "natural", around;
   bool centres = false, by_name = false;
   Surroundings surroundings;
+  InputOptions input;  // its regions alone
 };
 
 std::string number_text(double value) { return formatted("%.10g", value); }
@@ -42,6 +44,41 @@ void add_line(std::string& text, const std::vector<std::string>& names, const Ov
   for (const double value : {overlap.label, overlap.annotation, overlap.both, overlap.all})
     text += "\t" + number_text(value);
   text += "\t" + (fold ? number_text(*fold) : ".") + "\n";
+}
+
+// The segments, and what the regions leave of them, which is counted; checks ask for the whole.
+struct Segments {
+  SegmentationFile whole;
+  std::optional<SegmentationFile> left;  // where there are regions
+
+  const SegmentationFile& counted() const { return left ? *left : whole; }
+};
+
+void take_regions(const EnrichArguments& arguments, Segments& segments) {
+  const InputOptions& input = arguments.input;
+  if (input.regions.empty() && input.regions_file.empty() && input.exclude_file.empty()) return;
+  std::vector<Chromosome> known;
+  for (const SegmentedChromosome& chromosome : segments.whole.chromosomes)
+    known.push_back({chromosome.name, chromosome.segments.back().end});
+  const GivenRegions regions = read_given_regions(input, ChromosomeIndex(known));
+  for (const Warning& warning : regions.warnings) log_warning(warning);
+  SegmentationFile& left = segments.left.emplace(segments.whole);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const std::vector<LabelledSegment>& all = segments.whole.chromosomes[i].segments;
+    std::vector<LabelledSegment>& cut = left.chromosomes[i].segments;
+    cut.clear();
+    auto first = all.begin();
+    for (const BinRange& range : regions.within(known[i].name, known[i].length)) {
+      while (first != all.end() && first->end <= range.begin) ++first;
+      for (auto segment = first; segment != all.end() && segment->begin < range.end; ++segment) {
+        cut.push_back(*segment);
+        cut.back().begin = std::max(segment->begin, range.begin);
+        cut.back().end = std::min(segment->end, range.end);
+      }
+    }
+  }
+  if (left.bases() == 0)
+    throw InputError({arguments.segments, "", "has no segment in these regions", "name others"});
 }
 
 // Labels in the order of the rows.
@@ -91,7 +128,7 @@ struct Results {
   HeatMap map;
 };
 
-void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& segmentation,
+void enrich_overlaps(const EnrichArguments& arguments, const Segments& segments,
                      const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
                      Results& results) {
   results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
@@ -100,6 +137,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   std::set<std::string> names;
   RepeatedWarnings warnings;
   ElsewhereCount elsewhere;
+  const SegmentationFile& segmentation = segments.whole;
   for (const std::string& argument : arguments.annotations) {
     std::vector<Annotation> annotations = annotations_of(arguments, argument);
     require_common_chromosome(annotations, argument, segmentation);
@@ -118,7 +156,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
       if (!names.insert(annotation.name).second)
         throw UsageError("two annotations are named '" + annotation.name + "'", "name the files: NAME=PATH");
       results.map.columns.push_back(annotation.name);
-      columns.push_back(overlaps(segmentation, annotation, tracks));
+      columns.push_back(overlaps(segments.counted(), annotation, tracks));
       for (const std::size_t label : order)
         add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
     }
@@ -129,10 +167,11 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
     for (const std::vector<Overlap>& column : columns) results.map.values.push_back(column[label].fold());
 }
 
-void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
+void enrich_surroundings(const EnrichArguments& arguments, const Segments& segments,
                          const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
                          Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
+  const SegmentationFile& segmentation = segments.whole;
   Annotation anchors = read_annotation(arguments.annotations.front(), BedPoints::kAllowed);
   require_common_chromosome({&anchors, 1}, arguments.annotations.front(), segmentation);
   ElsewhereCount elsewhere;
@@ -145,7 +184,7 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
   RepeatedWarnings warnings;
   warn_of_outside(anchors, segmentation, warnings);
   warnings.tell();
-  const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings, tracks);
+  const std::vector<Overlap> found = neighbourhood(segments.counted(), anchors, surroundings, tracks);
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";
   results.map.column_title = "bases from the " + arguments.around + " of " + anchors.name;
@@ -172,6 +211,8 @@ void check_arguments(const EnrichArguments& arguments) {
   if (!arguments.picture.empty()) outputs.push_back({arguments.picture, IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
   for (const std::string& argument : arguments.annotations) inputs.push_back(path_of_argument(argument));
+  for (const std::string& path : {arguments.input.regions_file, arguments.input.exclude_file})
+    if (!path.empty()) inputs.push_back(path);
   if (!arguments.labels.empty())
     for (const auto& [label, path] : label_track_files(arguments.labels)) inputs.push_back(path);
   check_outputs(outputs, inputs);
@@ -180,13 +221,15 @@ void check_arguments(const EnrichArguments& arguments) {
 void enrich(const EnrichArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
-  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  Segments segments{read_segmentation(arguments.segments), {}};
+  SegmentationFile& segmentation = segments.whole;
   std::vector<LabelTrack> tracks;
   if (!arguments.labels.empty()) {
     tracks = read_all_label_tracks(arguments.labels, segmentation);
     check_complete(arguments.labels, views_of(tracks), segmentation);
   }
-  const std::vector<std::size_t> order = row_order(arguments, segmentation);
+  take_regions(arguments, segments);
+  const std::vector<std::size_t> order = row_order(arguments, segments.counted());
   Results results;
   results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +
                       (!arguments.order.empty()    ? "; rows in the given order"
@@ -195,9 +238,9 @@ void enrich(const EnrichArguments& arguments) {
   results.map.scale = scale_of(arguments.scale);
   for (const std::size_t label : order) results.map.rows.push_back(segmentation.labels[label].name);
   if (arguments.around.empty()) {
-    enrich_overlaps(arguments, segmentation, tracks, order, results);
+    enrich_overlaps(arguments, segments, tracks, order, results);
   } else {
-    enrich_surroundings(arguments, segmentation, tracks, order, results);
+    enrich_surroundings(arguments, segments, tracks, order, results);
   }
   write_whole_output(arguments.output, results.table);
   if (!arguments.picture.empty()) write_whole_output(arguments.picture, heat_map_picture(results.map));
@@ -255,6 +298,7 @@ void add_enrich_command(CLI::App& program) {
              "colours of --svg: column (each column from 0 to its largest fold), common (all from 0 to the\n"
              "largest) or log (log2, white at 1)",
              {"column", "common", "log"});
+  add_region_options(*command, arguments->input, "region to count");
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command->add_option("--svg", arguments->picture, "picture to write");
   command->callback([arguments] { enrich(*arguments); });

@@ -40,11 +40,13 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
                   "with --truth: bases by which a boundary may be off, as for eval")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   add_repeatable(command, "--annotation", options.annotations, "[name=]PATH of a BED file, such as of TSS");
-  add_repeatable(
-      command, "-r,--region", options.regions,
-      "region to show in place of chosen ones: chr:begin-end counted from 1 with both ends included")
+  add_repeatable(command, "-r,--region", options.regions,
+                 "region to show in place of chosen ones, and to evaluate with --truth: chr:begin-end "
+                 "counted from 1 with "
+                 "both ends included")
       ->type_name("REGION");
-  command.add_option("-L,--regions-file", options.regions_file, "BED file of regions to show");
+  command.add_option("-L,--regions-file", options.regions_file,
+                     "BED file of regions to show and to evaluate");
   add_track_options(command, input, false, "Options");
   add_missing_track_option(command, input);
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,

@@ -5,6 +5,7 @@
 
 #include "core/text/units.h"
 #include "draw/scale.h"
+#include "io/params/training_record.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
 #include "report/sections/drawn.h"
@@ -30,11 +31,29 @@ Table statistics_table(const ReportBasis& basis, const std::vector<std::string_v
   return table;
 }
 
+// Where the parameters know it, how long the segments were that they were learned from.
+void add_training_lengths(const ReportBasis& basis, Table& table) {
+  const TrainingFacts facts = training_facts(basis.model());
+  const auto knows = [](const TrainingFacts::Label& label) {
+    return label.training && label.training->segments > 0;
+  };
+  if (std::ranges::none_of(facts.durations, knows)) return;
+  table.names.emplace_back("training_median");
+  table.headings.emplace_back("Median in training");
+  for (std::size_t c = 0; c < table.rows.size(); ++c) {
+    const bool known = c < facts.durations.size() && knows(facts.durations[c]);
+    table.rows[c].push_back(
+        known ? bases_cell(static_cast<double>(facts.durations[c].training->median * basis.bin_size()))
+              : text_cell("."));
+  }
+}
+
 TableBlock label_table(const ReportBasis& basis) {
   std::vector<std::string_view> names;
   for (const auto& column : label_statistics())
     if (column.in_report) names.push_back(column.name);
   TableBlock block{"labels", "Labels", statistics_table(basis, names)};
+  add_training_lengths(basis, block.table);
   for (std::size_t c = 0; c < basis.labels.size(); ++c) block.table.rows[c][0].color = basis.colors[c];
   return block;
 }

@@ -62,6 +62,29 @@ def check_row(row, label_bases, annotation, both, every, names=("label_bases", "
         check(row["fold"] == ".", "%r" % row)
 
 
+def test_regions_are_what_counts(box):
+    """-r, -L and --exclude: every number is that of the segments within them, base by base."""
+    rng = random.Random(47)
+    segments, intervals = random_segments(rng), random_intervals(rng, 60)
+    box.write("seg.bed", bed(segments))
+    box.write("genes.bed", bed(intervals))
+    box.write("regions.bed", "chr1\t150\t420\nchr1\t400\t777\nchr2\t33\t501\n")
+    box.write("not.bed", "chr1\t300\t350\n")
+    wanted = {("chr1", base) for base in range(150, 777)} | {("chr2", base) for base in range(33, 501)}
+    annotated = {(interval[0], base) for interval in intervals for base in range(interval[1], interval[2])}
+    options = {"-L regions.bed": wanted, "-r chr1:151-777 -r chr2:34-501": wanted,
+               "-L regions.bed --exclude not.bed": wanted - {("chr1", base) for base in range(300, 350)}}
+    for option, bases in options.items():
+        labels = {base: label for base, label in labels_of_bases(segments).items() if base in bases}
+        for row in rows(box.ok("enrich %s seg.bed genes.bed" % option).stdout):
+            own = {base for base, label in labels.items() if label == row["label"]}
+            check_row(row, len(own), len(annotated & labels.keys()), len(own & annotated), len(labels))
+    around = rows(box.ok("enrich -r chr1:151-777 --around start --step 10 seg.bed genes.bed").stdout)
+    check({float(row["all_bases"]) for row in around} == {sum(1 for base in labels_of_bases(segments) if base[0] == "chr1" and 150 <= base[1] < 777)},
+          "--around counts another number of bases")
+    box.fails("enrich -r chr3:1-10 seg.bed genes.bed", 3, "chr3")
+
+
 def test_annotation_that_may_not_be_meant(box):
     """A labelled file taken as one, one that tiles its chromosome, and --by-name beside a file without names."""
     box.write("seg.bed", "".join("chr1\t%d\t%d\t%s\n" % (100 * i, 100 * i + 100, "ab"[i % 2]) for i in range(20)))

@@ -1,10 +1,11 @@
 """The command report: one page, its pictures and tables."""
 
 import html.parser
+import json
 import re
 import xml.etree.ElementTree as tree
 
-from harness import Skip, check
+from harness import DATA, Skip, check
 from make_inputs import npy, npz, parameters, shared_data
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -245,6 +246,34 @@ def test_hostile_names(box):
     for file in box.listing("f"):
         if file.endswith(".svg"):
             tree.fromstring(box.path("f/" + file).read_bytes())
+
+
+def test_regions_are_evaluated(box):
+    """-r and -L say what is evaluated, as for eval."""
+    decoded(box)
+    for option in ("-r III:80001-120000", "-L l.bed"):
+        box.write("l.bed", "III\t80000\t120000\n")
+        full(box, *option.split(), "--figures", "f")
+        expected = box.ok("eval --truth genes.bed %s s.bed" % option).stdout
+        truth, predicted = re.search(r"^bases +(\d+) +(\d+)", expected, re.M).groups()
+        shown = table(box, "f/evaluation.tsv")[0]
+        check((shown["truth"], shown["predicted"]) == (truth, predicted), "%s: %s and %s, shown %s" % (option, truth, predicted, shown))
+
+
+def test_lengths_of_training(box):
+    """The table of labels has the median of the training segments, where the parameters know it."""
+    folder = DATA / "chromatin"
+    tracks = sorted(str(path) for path in folder.glob("E065.*.bw"))
+    pattern = ["--track-pattern", "{sample}.{track}.bw"]
+    box.ok(["train", "-q", "-b", "200", "--labels", folder / "states.bed", "-r", "pilot:1-5000000", "--max-iterations", "5", "-o", "m.json"] + pattern + tracks)
+    box.ok(["decode", "-q", "-p", "m.json", "-o", "d.bed"] + pattern + tracks)
+    box.ok(["report", "-q", "-p", "m.json", "--segments", "d.bed", "--truth", folder / "states.bed", "--figures", "f", "-o", "r.html"] + pattern + tracks)
+    seen = json.loads(box.text("m.json"))["training"]
+    medians = {row["label"]: row["training_median"] for row in table(box, "f/labels.tsv")}
+    page = box.text("r.html")
+    check("Median in training" in page, "no column on the page")
+    expected = {label: str(200 * durations["training"]["median"]) for label, durations in seen["durations"].items()}
+    check(len(medians) > 3 and medians == expected, "%s in place of %s" % (medians, expected))
 
 
 def test_regions_in_place_of_rules(box):
