@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "io/files/mapped_file.h"
+#include "io/files/output_file.h"
 #include "io/text/palette.h"
 #include "io/text/track_hub.h"
 
@@ -9,6 +11,7 @@ namespace semicrf {
 namespace {
 constexpr std::size_t kHubBedColumns = 9;
 constexpr const char* kBoundaryColor = "64,64,64";
+constexpr const char* kSignalColor = "80,100,140";
 
 // Names of files are parts of addresses, where most characters beside these mean something.
 bool is_plain(const std::string& name) {
@@ -20,6 +23,36 @@ bool is_plain(const std::string& name) {
 
 std::string label_file(const std::string& label, std::size_t place) {
   return is_plain(label) ? "labels." + label + ".bw" : "label_" + std::to_string(place + 1) + ".bw";
+}
+
+std::string signal_file(const std::string& name, std::size_t place) {
+  return is_plain(name) ? "signal." + name + ".bw" : "signal_" + std::to_string(place + 1) + ".bw";
+}
+
+// Writes the bytes of a file when the run ends, a slice at a time.
+class CopySink : public OutputSink {
+ public:
+  CopySink(OutputFile& file, std::string source) : file_(file), source_(std::move(source)) {}
+  void finish() override {
+    constexpr std::size_t kSlice = std::size_t{1} << 20;
+    const MappedFile source(source_);
+    for (std::size_t at = 0; at < source.size(); at += kSlice) {
+      const std::span<const std::uint8_t> slice =
+          source.bytes().subspan(at, std::min(kSlice, source.size() - at));
+      file_.write({reinterpret_cast<const char*>(slice.data()), slice.size()});
+      source.require_unchanged();
+    }
+  }
+
+ private:
+  OutputFile& file_;
+  std::string source_;
+};
+
+PlannedOutput copy_output(const std::string& path, const std::string& source) {
+  return {{path, IndexKind::kNone}, "", 1, [source](OutputFile& opened) {
+            return std::make_unique<CopySink>(opened, source);
+          }};
 }
 }  // namespace
 
@@ -41,6 +74,13 @@ void add_hub(const HubFiles& files, OutputPlan& plan) {
                         "Segments, in the colours of their labels", "0,0,0"});
   hub.tracks.push_back({HubTrack::Kind::kBoundaries, "boundaries.bw", "Boundaries",
                         "Probability that a segment starts at a bin", kBoundaryColor});
+  for (std::size_t i = 0; i < files.signals.size(); ++i) {
+    const HubSignal& signal = files.signals[i];
+    const std::string file = signal_file(signal.name, i);
+    hub.tracks.push_back(
+        {HubTrack::Kind::kSignal, file, signal.name, "Input track " + signal.name, kSignalColor});
+    plan.push_back(copy_output(in_folder(file), signal.path));
+  }
   for (std::size_t i = 0; i < labels.size(); ++i)
     hub.tracks.push_back({HubTrack::Kind::kLabel, label_file(labels[i].name, i), labels[i].name,
                           "Probability of " + labels[i].name, colors[i]});
@@ -54,7 +94,7 @@ void add_hub(const HubFiles& files, OutputPlan& plan) {
   track.num_labels = labels.size();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     track.label = i;
-    track.file.path = in_folder(hub.tracks[2 + i].file);
+    track.file.path = in_folder(label_file(labels[i].name, i));
     plan.push_back(track_output(track));
   }
   plan.push_back(text_output(in_folder("trackDb.txt"), track_db_text(hub)));

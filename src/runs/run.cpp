@@ -18,6 +18,7 @@
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
+#include "inputs/arguments/input_arguments.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
@@ -222,6 +223,22 @@ TrackOutput boundary_output(const DecodeOptions& options, const PreparedRun& run
   return located(output, run);
 }
 
+// The bigWig inputs, which the hub gets copies of.
+std::vector<HubSignal> hub_signals(const DecodeOptions& options) {
+  std::vector<HubSignal> signals;
+  if (options.hub.no_tracks) return signals;
+  std::uintmax_t bytes = 0;
+  for (const InputArgument& argument : input_arguments(options.run.input)) {
+    if (argument.kind != InputKind::kBigWig) continue;
+    signals.push_back({argument.name, argument.path});
+    bytes += std::filesystem::file_size(argument.path);
+  }
+  if (!signals.empty())
+    log_note("--hub: " + plural(signals.size(), "input track") + ", " + std::to_string(bytes) +
+             " bytes, to be copied into " + options.hub.folder + "; --no-hub-tracks leaves them out");
+  return signals;
+}
+
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
   HeaderOptions named;
   if (options.rule == PathRule::kPosterior) {
@@ -251,7 +268,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
     add_hub({options.hub,
              "semicrf " + options.run.version + " decode, parameters " +
                  std::filesystem::path(options.run.input.parameters).filename().string(),
-             path_output(options, run, header), boundary_output(options, run, header)},
+             path_output(options, run, header), boundary_output(options, run, header), hub_signals(options)},
             plan);
   return plan;
 }

@@ -98,7 +98,8 @@ constexpr const char kOutputsHelp[] =
     "                    this file out\n"
     "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
     "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
-    "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
+    "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, signal.NAME.bw, a copy\n"
+    "                    of each bigWig input, and igv_session.xml.\n"
     "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
     "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n";
 
@@ -194,6 +195,7 @@ void add_hub_options(CLI::App& command, HubOptions& hub) {
       .add_option("--hub-email", hub.email,
                   "with --hub: address for questions; the UCSC browser requires one of public hubs")
       ->type_name("ADDRESS");
+  command.add_flag("--no-hub-tracks", hub.no_tracks, "with --hub: leave out the copies of bigWig inputs");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ const char* view_of(HubTrack::Kind kind) { return kind == HubTrack::Kind::kSegme
 std::string track_name(const HubTrack& track, std::size_t place) {
   if (track.kind == HubTrack::Kind::kSegments) return "segments";
   if (track.kind == HubTrack::Kind::kBoundaries) return "boundaries";
-  return fmt::format("label_{}", place);
+  return fmt::format("{}_{}", track.kind == HubTrack::Kind::kSignal ? "signal" : "label", place);
 }
 
 constexpr const char* kGroup = "label_posteriors";
@@ -78,6 +78,18 @@ std::string probability_settings(const HubTrack& track, bool is_child) {
          setting("color", track.color, is_child);
 }
 
+// The values of an input, with a scale of what is seen of them.
+std::string signal_settings(const HubTrack& track) {
+  return setting("type", "bigWig") + setting("autoScale", "on") + setting("maxHeightPixels", "100:32:8") +
+         setting("windowingFunction", "mean") + setting("color", track.color);
+}
+
+std::string settings_of(const TrackHub& hub, const HubTrack& track, bool is_child) {
+  if (track.kind == HubTrack::Kind::kSegments) return segments_settings(hub);
+  if (track.kind == HubTrack::Kind::kSignal) return signal_settings(track);
+  return probability_settings(track, is_child);
+}
+
 std::string igv_track(const HubTrack& track) {
   const std::string common = "id=\"" + markup_escaped(track.file) + "\" name=\"" +
                              markup_escaped(track.title) + "\" visible=\"true\"";
@@ -85,6 +97,11 @@ std::string igv_track(const HubTrack& track) {
   if (track.kind == HubTrack::Kind::kSegments)
     return "    <Track clazz=\"org.broad.igv.track.FeatureTrack\" " + common +
            " displayMode=\"EXPANDED\"/>\n";
+  if (track.kind == HubTrack::Kind::kSignal)
+    return fmt::format(
+        "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" {} color=\"{}\" autoScale=\"true\" "
+        "height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"mean\"/>\n",
+        common, track.color);
   return fmt::format(
       "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" {} color=\"{}\" autoScale=\"false\" "
       "height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"{}\">\n      <DataRange baseline=\"0.0\" "
@@ -123,9 +140,7 @@ std::string track_db_text(const TrackHub& hub) {
             setting("bigDataUrl", track.file, is_child) +
             setting("visibility", view_of(track.kind), is_child) +
             setting("priority", std::to_string(i + 1), is_child);
-    text += (track.kind == HubTrack::Kind::kSegments ? segments_settings(hub)
-                                                     : probability_settings(track, is_child)) +
-            "\n";
+    text += settings_of(hub, track, is_child) + "\n";
   }
   return text;
 }

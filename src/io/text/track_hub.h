@@ -8,9 +8,9 @@
 namespace semicrf {
 
 struct HubTrack {
-  enum class Kind { kSegments, kBoundaries, kLabel };
+  enum class Kind { kSegments, kBoundaries, kSignal, kLabel };
   Kind kind = Kind::kSegments;
-  std::string file;  // bigBed of segments, bigWig of probabilities
+  std::string file;  // bigBed of segments, bigWig of probabilities or of an input
   std::string title, description;
   std::string color;  // "r,g,b"
 };

@@ -140,6 +140,23 @@ def test_hubs(box):
     check(bigwig_intervals(before["boundaries.bw"])[1] >= 1, "zoom")
 
 
+def test_hubs_show_the_inputs(box):
+    """Below the segments: copies of bigWig inputs, whose bytes are said before they are written."""
+    run = "decode -p demo.params.json --hub hub --hub-genome sacCer3 "
+    inputs = ["codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
+    size = sum(box.path(name).stat().st_size for name in inputs)
+    said = box.ok(run.split() + inputs).stderr
+    check("6 input tracks, %d bytes, to be copied into hub" % size in said and "--no-hub-tracks" in said, said)
+    for name in inputs:
+        check(box.path("hub/signal." + name).read_bytes() == box.path(name).read_bytes(), name)
+    files = [track["bigDataUrl"] for track in stanzas(box.text("hub/trackDb.txt")) if "bigDataUrl" in track]
+    check(files[0] == "segments.bb" and files[2:8] == ["signal." + name for name in inputs], "%r" % files)
+    session = xml.etree.ElementTree.fromstring(box.text("hub/igv_session.xml"))
+    check([track.get("id") for track in session.iter("Track")] == files, "session")
+    box.ok((run.replace("--hub hub", "--hub bare") + "--no-hub-tracks").split() + inputs)
+    check(not any(name.startswith("signal") for name in box.listing("bare")), "%r" % box.listing("bare"))
+
+
 def test_settings_of_hubs_are_lines(box):
     """A backslash at the end of a setting would join the next line to it; U+2028 ends a line for some readers."""
     labels = ["a\\", "b\\n\u2028c", "<i>#\\x"]
