@@ -1,6 +1,8 @@
 // What the sections of a report are made of.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -47,6 +49,8 @@ struct Section {
   std::string heading;
   std::vector<Block> blocks;
   bool is_folded = false;  // shown when its heading is opened
+  // Figures that are shown; the next one and what follows it are behind a line that opens them.
+  std::size_t shown_figures = std::numeric_limits<std::size_t>::max();
 
   void add(Block block) { blocks.push_back(std::move(block)); }
 };

@@ -93,6 +93,23 @@ struct Html {
   }
 };
 
+// The blocks; those from the first figure on that is not shown are folded.
+std::string blocks_text(const Section& section) {
+  std::string html;
+  std::size_t figures = 0;
+  bool folded = false;
+  for (const Block& block : section.blocks) {
+    const bool is_figure = std::holds_alternative<Figure>(block);
+    if (is_figure && figures == section.shown_figures) {
+      html += "<details>\n<summary>More of: " + markup_escaped(section.heading) + "</summary>\n";
+      folded = true;
+    }
+    html += std::visit(Html(), block);
+    figures += is_figure ? 1 : 0;
+  }
+  return html + (folded ? "</details>\n" : "");
+}
+
 }  // namespace
 
 Drawing joined_panels(const Figure& figure) {
@@ -142,7 +159,7 @@ std::string page_text(const PageHead& head, const std::vector<Section>& sections
     const std::string heading = "<h2 id=\"" + section.id + "\">" + markup_escaped(section.heading) + "</h2>";
     html += "<section aria-labelledby=\"" + section.id + "\">\n";
     html += section.is_folded ? "<details>\n<summary>" + heading + "</summary>\n" : heading + "\n";
-    for (const Block& block : section.blocks) html += std::visit(Html(), block);
+    html += blocks_text(section);
     html += section.is_folded ? "</details>\n</section>\n" : "</section>\n";
   }
   return html + "</main>\n</body>\n</html>\n";

@@ -92,16 +92,22 @@ class Report {
   }
 
   std::vector<Section> sections() const {
-    Section model = model_section(basis_);
-    model.is_folded = true;
-    return {labels_section(basis_),
-            signal_section(basis_, signal_),
-            loci_section(basis_, loci_, loci_inputs_),
-            enrichment_section(basis_, annotations_),
-            certainty_section(basis_, certainty_, evaluation_),
-            evaluation_section(evaluation_),
-            std::move(model),
-            provenance_section(facts_)};
+    constexpr std::size_t kShownLoci = 3;
+    std::vector<Section> sections{labels_section(basis_),
+                                  signal_section(basis_, signal_),
+                                  loci_section(basis_, loci_, loci_inputs_),
+                                  enrichment_section(basis_, annotations_),
+                                  certainty_section(basis_, certainty_, evaluation_),
+                                  evaluation_section(evaluation_),
+                                  model_section(basis_),
+                                  provenance_section(facts_)};
+    for (Section& section : sections) {
+      section.is_folded = section.id == "model" || section.id == "provenance";
+      if (section.id == "labels") section.shown_figures = 2;
+      if (section.id == "certainty" || section.id == "evaluation") section.shown_figures = 0;
+      if (section.id == "loci" && !loci_inputs_.are_named) section.shown_figures = kShownLoci;
+    }
+    return sections;
   }
 
   PageHead head() const {

@@ -104,7 +104,7 @@ def test_page_of_the_demo(box):
         check(heading in page.headings, "no heading %s" % heading)
     order = [text.index('<h2 id="%s"' % id) for id in ("labels", "signal", "loci", "enrichment", "certainty", "evaluation", "model", "provenance")]
     check(order == sorted(order), "sections in another order")
-    check(text.count("<summary><h2") == 1 and '<summary><h2 id="model"' in text, "the model is not folded, or something else is")
+    check(text.count("<summary><h2") == 2 and '<summary><h2 id="model"' in text and '<summary><h2 id="provenance"' in text, "the model is not folded, or something else is")
     for tag, name, value in page.attributes:
         check(name not in ("src", "srcset", "onload", "onclick", "xlink:href"), "%s has %s" % (tag, name))
         check(name != "href" or value.startswith(("#", "data:,")), "%s leads to %s" % (tag, value))
@@ -258,6 +258,31 @@ def test_regions_are_evaluated(box):
         truth, predicted = re.search(r"^bases +(\d+) +(\d+)", expected, re.M).groups()
         shown = table(box, "f/evaluation.tsv")[0]
         check((shown["truth"], shown["predicted"]) == (truth, predicted), "%s: %s and %s, shown %s" % (option, truth, predicted, shown))
+
+
+def height(page):
+    """In pixels, about: panels beside each other in 1,100 of them, lines of tables and text; what is folded counts a line."""
+    shown = re.sub(r"<details>.*?</details>", "<p></p>", page, flags=re.S)
+    total = 30 * shown.count("<tr") + 50 * len(re.findall("<p[ >]", shown)) + 50 * len(re.findall("<h[12]", shown))
+    for figure in re.findall(r"<figure.*?</figure>", shown, re.S):
+        x = y = row = 0
+        for width, tall in re.findall(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', figure):
+            if x > 0 and x + float(width) > 1100:
+                x, y, row = 0, y + row, 0
+            x, row = x + float(width), max(row, float(tall))
+        total += y + row + 60
+    return total
+
+
+def test_a_page_of_ten_labels_is_short(box):
+    """Below 6,000 pixels before what is folded."""
+    tracks = ["--track-pattern", "{sample}.{track}.bw"] + sorted(str(path) for path in (DATA / "chromatin").glob("E065.*.bw"))
+    box.ok(["learn", "-q", "--labels", "10", "--max-iterations", "3", "--restarts", "1", "-o", "m.json"] + tracks)
+    box.ok(["decode", "-q", "-p", "m.json", "-o", "d.bed", "--posterior", "b.bw"] + tracks)
+    box.ok(["report", "-q", "-p", "m.json", "--segments", "d.bed", "--posterior", "b.bw", "--truth", DATA / "chromatin/states.bed", "-o", "r.html"] + tracks)
+    page = box.text("r.html")
+    check(2000 < height(page) < 6000, "%d pixels" % height(page))
+    check(height(page.replace("details>", "div>")) > 1.3 * height(page), "little is folded")
 
 
 def test_lengths_of_training(box):
