@@ -25,11 +25,12 @@ WIDTHS = (400, 1400)
 KEPT_HEIGHT = 15000  # pixels of a screenshot
 THEMES = {"light": 1, "dark": 0}  # Blink's numbers of preferred colour schemes
 
-# Run in a copy of the page: pairs of texts of a picture that share pixels, texts that leave their picture, and whether the
+# Run in a copy of the page, with its folds open: pairs of texts of a picture that share pixels, texts that leave their picture, and whether the
 # page is wider than its window.
 PROBE = """
 <script>
 window.addEventListener('load', () => {
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
   const found = {texts: 0, overlaps: [], leaving: [], wide: document.documentElement.scrollWidth - innerWidth, width: innerWidth,
                  dark: matchMedia('(prefers-color-scheme: dark)').matches, background: getComputedStyle(document.body).backgroundColor,
                  contrast: []};

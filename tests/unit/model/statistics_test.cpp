@@ -17,7 +17,7 @@ namespace {
 
 // The part of a page under this heading, as far as the next one of its depth.
 std::string section_of(const std::string& page, const std::string& heading) {
-  std::ifstream file(std::filesystem::path(SEMICRF_SOURCE_DIR) / "docs/users" / page);
+  std::ifstream file(std::filesystem::path(SEMICRF_SOURCE_DIR) / "docs" / page);
   std::ostringstream stream;
   stream << "\n" << file.rdbuf();
   const std::string text = stream.str(), depth = heading.substr(0, heading.find(' ') + 1);
@@ -72,14 +72,14 @@ TEST_CASE("a statistic of lengths is known where there are segments") {
 }
 
 TEST_CASE("pages have every column of describe and every member of eval as it is declared") {
-  check_rows(section_of("formats.md", "### Numbers of labels (TSV)"), label_statistics());
-  const std::string section = section_of("evaluation.md", "## JSON (`semicrf-eval`");
+  check_rows(section_of("users/formats.md", "### Numbers of labels (TSV)"), label_statistics());
+  const std::string section = section_of("file-details.md", "## JSON (`semicrf-eval`");
   check_rows(section, match_statistics());
   check_rows(section, reliability_statistics());
 }
 
 TEST_CASE("the page of formats names every member of the statistics") {
-  const std::string section = section_of("formats.md", "### Statistics (JSON");
+  const std::string section = section_of("file-details.md", "## Statistics (JSON");
   const auto check = [&](const auto& list) {
     for (const auto& one : list) {
       INFO(one.name);
