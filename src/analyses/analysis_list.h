@@ -45,9 +45,10 @@ class AnalysisList {
   bool needs_constraint_check() const {
     return constraint_probability || any(&Analysis::needs_constraint_check);
   }
-  // Constraints say something of every piece.
+  // Whether the piece is read: constraints lie in it, or an analysis says something of it.
   bool is_about(const PieceIdentity& piece) const {
-    return constraints || std::ranges::any_of(list_, [&](const auto& one) { return one->is_about(piece); });
+    return (constraints && !constraints->of(piece.location, piece.bins).empty()) ||
+           std::ranges::any_of(list_, [&](const auto& one) { return one->is_about(piece); });
   }
 
  private:

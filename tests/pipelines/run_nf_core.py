@@ -125,7 +125,7 @@ def check_options(program, name, text):
     known = set(re.findall(r"--[a-z][a-z-]*", tools.help_of(program, name)))
     script = text.split("    script:\n")[1].split("    stub:")[0]
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", script):
-        tools.expect(option in known, "semicrf/%s uses %s, which `semicrf %s --help` does not have" % (name, option, name))
+        tools.expect(option in known, "semicrf/%s uses %s, which `semicrf %s --help-all` does not have" % (name, option, name))
 
 
 def run_module(program, folder, name):

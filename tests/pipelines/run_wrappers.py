@@ -24,7 +24,7 @@ FILES = {"meta.yaml", "wrapper.py", "environment.yaml", "test"}
 def check_options(name, known):
     text = (WRAPPERS / name / "wrapper.py").read_text() + (WRAPPERS / name / "test" / "Snakefile").read_text()
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
-        tools.expect(option in known, "the wrapper of %s uses %s, which `semicrf %s --help` does not have" % (name, option, name))
+        tools.expect(option in known, "the wrapper of %s uses %s, which `semicrf %s --help-all` does not have" % (name, option, name))
     for loop in re.findall(r"for name in \(([^)]*)\):\n(?:.*\n){1,4}?.*--\{name\}(-out)?", text):
         for word in re.findall(r'"(\w+)"', loop[0]):
             tools.expect("--" + word + loop[1] in known, "the wrapper of %s uses --%s%s" % (name, word, loop[1]))

@@ -80,5 +80,5 @@ def expect(condition, message):
 
 def help_of(program, command):
     """The help of a command of ours, or "" where this program does not have it."""
-    done = run([program, command, "--help"], check=False)
+    done = run([program, command, "--help-all"], check=False)
     return done.stdout if "semicrf %s [OPTIONS]" % command in done.stdout else ""

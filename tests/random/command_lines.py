@@ -1,10 +1,10 @@
-"""Random command lines: what a command needs, and of the options that its --help lists any, with values that mostly fit."""
+"""Random command lines: what a command needs, and of the options that its --help-all lists any, with values that mostly fit."""
 
 import re
 
 from command_line import Command
 
-SKIPPED = {"help", "version", "bench", "instruction-set", "dry-run"}
+SKIPPED = {"help", "help-all", "version", "bench", "instruction-set", "dry-run"}
 # Values of options that are no files and whose kind the help does not tell.
 VALUES = {
     "max-memory": ["64M", "200M", "1G", "1", "8X", "0"],
@@ -61,7 +61,7 @@ def long_name(option):
 
 
 class Grammar:
-    """All commands of a program as its --help tells them."""
+    """All commands of a program as its --help-all tells them."""
 
     def __init__(self, help_of):
         self.commands = {}

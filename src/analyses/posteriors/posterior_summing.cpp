@@ -103,7 +103,7 @@ PosteriorSums SumsWithEdges::finish(double log_partition, std::int64_t length) {
     for (std::vector<double>* rows : {&sums.label_bins, &sums.label_segments, &sums.last_bin})
       selection_.roles->fold_rows(*rows);
   }
-  for (const std::size_t place : {0, 2})
+  for (const std::size_t place : {std::size_t{0}, std::size_t{2}})
     if (parts_[place]) add_part(*parts_[place], sums);
   if (parts_[2]) add_last_segments(*parts_[2]->roles(), sums);
   // One segmentation alone has no entropy; rounding may leave less than nothing.

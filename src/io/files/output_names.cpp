@@ -165,11 +165,11 @@ std::string in_file_name(std::string name) {
 }
 
 std::map<std::string, std::string> label_track_files(const std::string& prefix) {
-  constexpr std::array kBigWig = {std::string_view(".bw"), std::string_view(".bigwig")};
+  constexpr std::array kSuffixes = {std::string_view(".bw"), std::string_view(".bigwig")};
   // What posterior --labels-out NAME.bw was given.
   const auto given =
-      std::ranges::find_if(kBigWig, [&](std::string_view e) { return has_ending(prefix, {e}); });
-  const std::size_t cut = given == kBigWig.end() ? 0 : given->size();
+      std::ranges::find_if(kSuffixes, [&](std::string_view e) { return has_ending(prefix, {e}); });
+  const std::size_t cut = given == kSuffixes.end() ? 0 : given->size();
   const std::filesystem::path path(prefix.substr(0, prefix.size() - cut));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const std::string beginning = path.filename().string() + ".";
