@@ -1,4 +1,5 @@
 // semicrf describe: numbers about the labels of a segmentation.
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,13 +68,19 @@ void describe(const DescribeArguments& arguments) {
     check_complete(arguments.labels, views_of(tracks), segmentation);
   }
   const std::vector<DecodedLabelStats> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
-  write_whole_output(arguments.output, summary_text(summary));
-  if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
-  if (!multiqc.wanted()) return;
+  std::deque<OutputFile> files;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    files.emplace_back(OutputSpec{path, IndexKind::kNone}).write(text);
+  };
+  write(arguments.output, summary_text(summary));
+  if (!arguments.transitions.empty()) write(arguments.transitions, transitions_text(summary));
   // In the order of the summary.
   const std::vector<Label>& labels = model ? model->labels : segmentation.labels;
-  for (const MultiqcDocument& document : documents(multiqc.sample, labels, summary, segmentation))
-    write_whole_output(multiqc_path(multiqc, document.kind), document.text);
+  if (multiqc.wanted())
+    for (const MultiqcDocument& document : documents(multiqc.sample, labels, summary, segmentation))
+      write(multiqc_path(multiqc, document.kind), document.text);
+  for (OutputFile& file : files) file.finish();
+  for (OutputFile& file : files) file.commit();
 }
 
 }  // namespace

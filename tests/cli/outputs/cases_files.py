@@ -120,6 +120,12 @@ def test_a_checkpoint_that_cannot_be_written_loses_no_fit(box):
         box.path("fit.json").unlink()
 
 
+def test_outputs_that_belong_together_are_there_together(box):
+    box.write("s.bed", "c\t0\t100\ta\nc\t100\t200\tb\n")
+    result = box.run("describe -o table.txt --transitions /dev/full s.bed")
+    check(result.code == 5 and "/dev/full" in result.stderr and "table.txt" not in box.listing(), "%s %s" % (result, box.listing()))
+
+
 def test_a_full_disk_is_told_for_texts_and_logs(box):
     for words in ("--help", "--version", "decode --help"):
         code, _, errors = shell(box, '"$S" %s > /dev/full' % words)
