@@ -1,7 +1,6 @@
 #include "eval/eval_run.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,7 +14,7 @@
 #include "eval/eval_rescore.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/region_ranges.h"
-#include "io/files/output_file.h"
+#include "io/files/output_group.h"
 #include "io/files/output_names.h"
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
@@ -353,9 +352,9 @@ void run_eval(const EvalOptions& options, Progress* progress) {
       specs.push_back({multiqc_path(options.multiqc, kind), IndexKind::kNone});
   check_outputs(specs, input_paths(options));
   const EvalReport report = evaluate(options, progress);
-  std::deque<OutputFile> files;
+  OutputGroup files;
   const auto write = [&](const std::string& path, const auto& text_of) {
-    if (!path.empty()) files.emplace_back(OutputSpec{path, IndexKind::kNone}).write(text_of());
+    if (!path.empty()) files.write(path, text_of());
   };
   write(options.output, [&] { return report_text(report); });
   write(options.json_path, [&] { return eval_json_text(report); });
@@ -363,8 +362,7 @@ void run_eval(const EvalOptions& options, Progress* progress) {
   if (options.multiqc.wanted())
     for (const MultiqcDocument& document : multiqc_evaluation(options.multiqc.sample, report))
       write(multiqc_path(options.multiqc, document.kind), [&] { return document.text; });
-  for (OutputFile& file : files) file.finish();
-  for (OutputFile& file : files) file.commit();
+  files.commit();
 }
 
 }  // namespace semicrf

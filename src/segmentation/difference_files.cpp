@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/bigwig/bbi_writers.h"
-#include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/json/json_document.h"
 #include "io/text/chromosomes.h"
@@ -98,21 +97,20 @@ std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
   return chromosomes;
 }
 
-void write_differences(const std::string& path, const std::vector<Sample>& samples,
+void write_differences(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                        const Agreement& agreement, const std::vector<Chromosome>& listed) {
-  OutputFile output({path, IndexKind::kNone});
+  OutputFile& output = files.open(path);
   if (is_bigbed_name(path)) {
     write_bigbed(output, samples, agreement, listed);
   } else {
     output.write(differences_text(agreement));
   }
-  output.commit();
 }
 
-void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
+void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed) {
-  OutputFile output({path, IndexKind::kNone});
+  OutputFile& output = files.open(path);
   const auto visit_all = [&](StepJoiner joiner) {
     visit_disagreement(
         samples, labels, tracks,
@@ -134,7 +132,6 @@ void write_disagreement(const std::string& path, const std::vector<Sample>& samp
                        "\n");
         }));
   }
-  output.commit();
 }
 
 }  // namespace semicrf

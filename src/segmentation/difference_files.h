@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/bigwig/bigwig_reader.h"
+#include "io/files/output_group.h"
 #include "io/text/chromosomes.h"
 #include "segmentation/agreement.h"
 
@@ -17,13 +18,13 @@ std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
                                            const std::vector<Chromosome>& lengths);
 
 // The regions that differ as BED, widest first; or, where the name says so, as bigBed, sorted by position.
-// `listed`: for bigBed. WriteError.
-void write_differences(const std::string& path, const std::vector<Sample>& samples,
+// `listed`: for bigBed. One of `files`. WriteError.
+void write_differences(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                        const Agreement& agreement, const std::vector<Chromosome>& listed);
 
 // The probability that not all samples have the same label (visit_disagreement) as bedGraph with six
-// decimals, or as bigWig where the name says so.
-void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
+// decimals, or as bigWig where the name says so. One of `files`.
+void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed);
 

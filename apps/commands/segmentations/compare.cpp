@@ -11,7 +11,7 @@
 #include "apps/options/label_posteriors.h"
 #include "core/error.h"
 #include "core/text/text.h"
-#include "io/files/output_file.h"
+#include "io/files/output_group.h"
 #include "io/files/output_names.h"
 #include "io/segments/segment_reader.h"
 #include "io/text/chromosomes.h"
@@ -103,12 +103,14 @@ void compare(const CompareArguments& arguments) {
                  "chromosomes that not all samples have, and that count only for pairs "
                  "that have them: " +
                      few_of(partial, 5)});
-  write_whole_output(arguments.output, pairs_text(samples, agreement));
-  if (!arguments.jaccard.empty()) write_whole_output(arguments.jaccard, jaccard_text(samples, agreement));
-  if (!arguments.switches.empty()) write_whole_output(arguments.switches, switches_text(samples, agreement));
-  if (!arguments.regions.empty()) write_differences(arguments.regions, samples, agreement, listed);
+  OutputGroup files;
+  files.write(arguments.output, pairs_text(samples, agreement));
+  if (!arguments.jaccard.empty()) files.write(arguments.jaccard, jaccard_text(samples, agreement));
+  if (!arguments.switches.empty()) files.write(arguments.switches, switches_text(samples, agreement));
+  if (!arguments.regions.empty()) write_differences(files, arguments.regions, samples, agreement, listed);
   if (!arguments.disagreement.empty())
-    write_disagreement(arguments.disagreement, samples, agreement.labels, posteriors, listed);
+    write_disagreement(files, arguments.disagreement, samples, agreement.labels, posteriors, listed);
+  files.commit();
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // semicrf describe: numbers about the labels of a segmentation.
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +8,7 @@
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
-#include "io/files/output_file.h"
+#include "io/files/output_group.h"
 #include "io/files/output_names.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
@@ -68,19 +67,15 @@ void describe(const DescribeArguments& arguments) {
     check_complete(arguments.labels, views_of(tracks), segmentation);
   }
   const std::vector<DecodedLabelStats> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
-  std::deque<OutputFile> files;
-  const auto write = [&](const std::string& path, const std::string& text) {
-    files.emplace_back(OutputSpec{path, IndexKind::kNone}).write(text);
-  };
-  write(arguments.output, summary_text(summary));
-  if (!arguments.transitions.empty()) write(arguments.transitions, transitions_text(summary));
+  OutputGroup files;
+  files.write(arguments.output, summary_text(summary));
+  if (!arguments.transitions.empty()) files.write(arguments.transitions, transitions_text(summary));
   // In the order of the summary.
   const std::vector<Label>& labels = model ? model->labels : segmentation.labels;
   if (multiqc.wanted())
     for (const MultiqcDocument& document : documents(multiqc.sample, labels, summary, segmentation))
-      write(multiqc_path(multiqc, document.kind), document.text);
-  for (OutputFile& file : files) file.finish();
-  for (OutputFile& file : files) file.commit();
+      files.write(multiqc_path(multiqc, document.kind), document.text);
+  files.commit();
 }
 
 }  // namespace

@@ -122,8 +122,10 @@ def test_a_checkpoint_that_cannot_be_written_loses_no_fit(box):
 
 def test_outputs_that_belong_together_are_there_together(box):
     box.write("s.bed", "c\t0\t100\ta\nc\t100\t200\tb\n")
-    result = box.run("describe -o table.txt --transitions /dev/full s.bed")
-    check(result.code == 5 and "/dev/full" in result.stderr and "table.txt" not in box.listing(), "%s %s" % (result, box.listing()))
+    box.write("t.bed", "c\t0\t150\ta\nc\t150\t200\tb\n")
+    for words in ("describe s.bed --transitions", "compare s.bed t.bed --jaccard", "compare s.bed t.bed --regions", "compare s.bed t.bed --switches"):
+        result = box.run(words.replace(" s.bed", " -o table.txt s.bed") + " /dev/full")
+        check(result.code == 5 and "/dev/full" in result.stderr and "table.txt" not in box.listing(), "%s: %s %s" % (words, result, box.listing()))
 
 
 def test_a_full_disk_is_told_for_texts_and_logs(box):
