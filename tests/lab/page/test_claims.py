@@ -139,6 +139,16 @@ class Files(unittest.TestCase):
         self.assertEqual(found["semicrf-lab validation"], "not run")
         self.assertEqual(found["gpu.sh, on a card"], "not run")
 
+    def test_peers_that_are_not_installed_are_not_run(self):
+        head = "method device precision B T K C pass scores seconds log_z peak_bytes".split()
+        rows = [["flash-semicrf", "cpu", "-", "-", "-", "-", "-", "-", "-", "not installed", "-", "-"],
+                ["semicrf", "cpu", "double", 1, 128, 4, 3, "forward", "random", 6e-6, 212.9, 1000]]
+        for name in ("peers", "peers_cuda"):
+            (self.folder / (name + ".tsv")).write_text("".join("\t".join(map(str, row)) + "\n" for row in [head, *rows]))
+        found = [row for row in self.claims() if row[0] in ("Backend 2", "Backend 3", "Fig. 2A", "Fig. 2B")]
+        self.assertGreater(len(found), 6)
+        self.assertEqual({row[5] for row in found}, {"not run"})
+
     def test_every_claim_has_a_verdict_and_a_command(self):
         for row in self.claims():
             self.assertTrue(row[5] and row[6], row)
