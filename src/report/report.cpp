@@ -92,7 +92,7 @@ class Report {
   }
 
   std::vector<Section> sections() const {
-    constexpr std::size_t kShownLoci = 3;
+    constexpr std::size_t kShownLoci = 2;
     std::vector<Section> sections{labels_section(basis_),
                                   signal_section(basis_, signal_),
                                   loci_section(basis_, loci_, loci_inputs_),
@@ -103,7 +103,7 @@ class Report {
                                   provenance_section(facts_)};
     for (Section& section : sections) {
       section.is_folded = section.id == "model" || section.id == "provenance";
-      if (section.id == "labels") section.shown_figures = 2;
+      if (section.id == "labels") section.shown_figures = 1;
       if (section.id == "certainty" || section.id == "evaluation") section.shown_figures = 0;
       if (section.id == "loci" && !loci_inputs_.are_named) section.shown_figures = kShownLoci;
     }

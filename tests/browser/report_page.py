@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Opens a report in Chromium, without a display: nothing is asked for or complained of, no texts run into each other, and the
-page fits windows of 400 and of 1400 pixels in both themes.
+page fits windows of 400 and of 1400 pixels in both themes. A page of ten labels with everything that a report can have is
+short before its folds are opened.
 
     report_page.py --program build/release/bin/semicrf [--page report.html] [--keep FOLDER]
 
@@ -23,15 +24,17 @@ DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 SKIP = 77
 WIDTHS = (400, 1400)
 KEPT_HEIGHT = 15000  # pixels of a screenshot
+MOST_HEIGHT = 5500  # pixels of a page of ten labels and five tracks, 1400 wide, so that ten tracks and four annotations stay below 6,000
 THEMES = {"light": 1, "dark": 0}  # Blink's numbers of preferred colour schemes
 
-# Run in a copy of the page, with its folds open: pairs of texts of a picture that share pixels, texts that leave their picture, and whether the
+# Run in a copy of the page: its height with its folds closed; then, with its folds open, pairs of texts of a picture that share pixels, texts that leave their picture, and whether the
 # page is wider than its window.
 PROBE = """
 <script>
 window.addEventListener('load', () => {
+  const height = document.documentElement.scrollHeight;
   for (const fold of document.querySelectorAll('details')) fold.open = true;
-  const found = {texts: 0, overlaps: [], leaving: [], wide: document.documentElement.scrollWidth - innerWidth, width: innerWidth,
+  const found = {height, unfolded: document.documentElement.scrollHeight, texts: 0, overlaps: [], leaving: [], wide: document.documentElement.scrollWidth - innerWidth, width: innerWidth,
                  dark: matchMedia('(prefers-color-scheme: dark)').matches, background: getComputedStyle(document.body).backgroundColor,
                  contrast: []};
   const channel = v => { v /= 255; return v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); };
@@ -90,10 +93,60 @@ def make_page(program, folder):
     return folder / "report.html"
 
 
+def make_ten_labels(program, folder):
+    """Learned labels with posteriors, a truth and two annotations: every section has something to show."""
+    chromatin = DATA / "chromatin"
+    tracks = ["--track-pattern", "{sample}.{track}.bw"] + sorted(map(str, chromatin.glob("E065.*.bw")))
+
+    def run(*arguments):
+        subprocess.run([program, arguments[0], "-q", *arguments[1:], *tracks], check=True)
+
+    run("learn", "--labels", "10", "--max-iterations", "3", "--restarts", "1", "-o", folder / "learned.json")
+    names = [word for i in range(1, 11) for word in ("--rename-label", "%d=E%d" % (i, i))]  # eight of them as in the truth
+    subprocess.run([program, "edit", folder / "learned.json", *names, "-o", folder / "m.json"], check=True)
+    run("decode", "-p", folder / "m.json", "-o", folder / "s.bed", "--posterior", folder / "b.bw")
+    run("posterior", "-p", folder / "m.json", "-o", folder / "p.bw", "--labels-out", folder / "l")
+    run("report", "-p", folder / "m.json", "--segments", folder / "s.bed", "--posterior", folder / "b.bw", "--labels-posterior", folder / "l",
+        "--truth", chromatin / "states.bed", "--annotation", "TSS=%s" % (chromatin / "peaks.bed"),
+        "--annotation", "states=%s" % (chromatin / "states.bed"), "-o", folder / "ten.html")
+    return folder / "ten.html"
+
+
 def requests_of(log):
     """Addresses that a net log of Chromium has requests for."""
     text = log.read_text(errors="replace")
     return sorted(set(re.findall(r'"url":"([^"]*)"', text)))
+
+
+def with_probe(text):
+    return re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", PROBE + "</body>")
+
+
+def in_theme(theme):
+    return "--blink-settings=preferredColorScheme=%d" % THEMES[theme]
+
+
+def look(probed, width, theme, folder, most_height=None):
+    """The problems of a page with the probe in a window of that width."""
+    frame = folder / "frame.html"
+    frame.write_text(FRAME % (probed.as_uri(), width, 1200))
+    dom, _ = chromium(["--window-size=%d,1300" % max(width, 500), in_theme(theme), "--virtual-time-budget=20000", "--dump-dom", frame.as_uri()], folder)
+    match = re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)
+    if not match:
+        return ["%d %s: the page was not read" % (width, theme)]
+    found = json.loads(html.unescape(match[1]))
+    print(width, theme, {key: found[key] if isinstance(found[key], (int, str, bool)) else len(found[key]) for key in found})
+    where = "%d pixels, %s: " % (found["width"], theme)
+    problems = [where + "texts overlap: %s" % pair for pair in found["overlaps"][:5]]
+    problems += [where + "a text leaves its picture: %s" % pair for pair in found["leaving"][:5]]
+    problems += [where + "contrast: %s" % one for one in found["contrast"][:5]]
+    if found["wide"] > 0:
+        problems.append(where + "the page is %d pixels wider than the window" % found["wide"])
+    if most_height and found["height"] >= most_height:
+        problems.append(where + "the page is %d pixels high before its folds are opened, %d at most" % (found["height"], most_height))
+    if found["dark"] != (theme == "dark") or found["texts"] < 100:
+        problems.append(where + "%s" % {key: found[key] for key in ("dark", "texts")})
+    return problems
 
 
 def main():
@@ -109,9 +162,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="semicrf-browser-") as name:
         folder = pathlib.Path(name)
         page = options.page or make_page(options.program.resolve(), folder)
-        text = page.read_text()
         probed = folder / "probed.html"
-        probed.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", PROBE + "</body>"))
+        probed.write_text(with_probe(page.read_text()))
         log = folder / "net.json"
         _, errors = chromium(["--enable-logging=stderr", "--v=0", "--log-net-log=%s" % log, "--window-size=1400,1000",
                               "--screenshot=%s" % (folder / "whole.png"), page.resolve().as_uri()], folder)
@@ -120,30 +172,18 @@ def main():
         problems += ["request: " + url for url in requests_of(log) if not url.startswith(("file:", "data:", "chrome:"))
                      and urllib.parse.urlsplit(url).hostname not in ITS_OWN]
         for width in WIDTHS:
-            for theme, number in THEMES.items():
-                frame = folder / "frame.html"
-                frame.write_text(FRAME % (probed.as_uri(), width, 1200))
-                shared = ["--window-size=%d,1300" % max(width, 500), "--blink-settings=preferredColorScheme=%d" % number]
-                dom, _ = chromium(shared + ["--virtual-time-budget=20000", "--dump-dom", frame.as_uri()], folder)
-                match = re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)
-                if not match:
-                    problems.append("%d %s: the page was not read" % (width, theme))
-                    continue
-                found = json.loads(html.unescape(match[1]))
-                print(width, theme, {key: found[key] if isinstance(found[key], (int, str, bool)) else len(found[key]) for key in found})
-                where = "%d pixels, %s: " % (found["width"], theme)
-                problems += [where + "texts overlap: %s" % pair for pair in found["overlaps"][:5]]
-                problems += [where + "a text leaves its picture: %s" % pair for pair in found["leaving"][:5]]
-                problems += [where + "contrast: %s" % one for one in found["contrast"][:5]]
-                if found["wide"] > 0:
-                    problems.append(where + "the page is %d pixels wider than the window" % found["wide"])
-                if found["dark"] != (theme == "dark") or found["texts"] < 100:
-                    problems.append(where + "%s" % {key: found[key] for key in ("dark", "texts")})
+            for theme in THEMES:
+                problems += look(probed, width, theme, folder)
                 if options.keep:
                     options.keep.mkdir(exist_ok=True)
+                    frame = folder / "frame.html"
                     frame.write_text(FRAME % (page.resolve().as_uri(), width, KEPT_HEIGHT))
-                    chromium(["--window-size=%d,%d" % (max(width, 500), KEPT_HEIGHT), shared[1],
+                    chromium(["--window-size=%d,%d" % (max(width, 500), KEPT_HEIGHT), in_theme(theme),
                               "--screenshot=%s" % (options.keep.resolve() / ("%d-%s.png" % (width, theme))), frame.as_uri()], folder)
+        if not options.page:
+            ten = folder / "probed-ten.html"
+            ten.write_text(with_probe(make_ten_labels(options.program.resolve(), folder).read_text()))
+            problems += look(ten, max(WIDTHS), "light", folder, MOST_HEIGHT)
     print("\n".join(problems) or "ok")
     return 1 if problems else 0
 

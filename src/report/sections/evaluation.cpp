@@ -131,7 +131,11 @@ Section evaluation_section(const std::optional<EvalReport>& evaluation) {
                 "was called, F1 their harmonic mean. docs/users/evaluation.md defines every number."});
   for (const Warning& warning : evaluation->warnings) section.add(Paragraph{warning.message, true});
   section.add(overall_table(*evaluation->evaluation));
-  section.add(label_table(*evaluation));
+  // Where truth and prediction have no label in common, a table by label has nothing but zeros.
+  if (std::ranges::any_of(evaluation->evaluation->labels, [](const LabelEvaluation& label) {
+        return label.bases.truth > 0 && label.bases.predicted > 0;
+      }))
+    section.add(label_table(*evaluation));
   section.add(confusion_figure(*evaluation));
   return section;
 }
