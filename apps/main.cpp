@@ -21,6 +21,7 @@
 #include "apps/manual/command_tree.h"
 #include "apps/options/common_options.h"
 #include "apps/options/given_values.h"
+#include "apps/options/option_groups.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -96,6 +97,7 @@ void set_up(CLI::App& program) {
   add_bench_command(program);
   add_manual_commands(program);
   name_file_values(program);
+  group_options(program);
   require_known_files(program);
   program.parse_complete_callback([&program] { check_given_values(*given_command(program).first); });
 }

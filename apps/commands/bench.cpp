@@ -132,21 +132,15 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--seed", arguments->seed, "seed of the random numbers")->capture_default_str();
   command->add_flag("--check", arguments->check,
                     "also compare the results with those of the reference engine (slow)");
-  command
-      ->add_flag("--io-only", arguments->io_only,
-                 "measure reading the inputs and copying them to the device, and a whole decode --score none "
-                 "beside it")
-      ->group("Input and output");
-  command
-      ->add_flag("-v,--verbose", arguments->verbose,
-                 "with --io-only: write the seconds of every stage to standard error")
-      ->group("Input and output");
-  command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
-      ->group("Input and output");
-  command->add_option("-o,--output", arguments->output, "with --io-only: the BED file to write")
-      ->group("Input and output");
-  command->add_option("INPUT", arguments->input.inputs, "with --io-only: one or more NPY arrays of scores")
-      ->group("Input and output");
+  command->add_flag(
+      "--io-only", arguments->io_only,
+      "measure reading the inputs and copying them to the device, and a whole decode --score none "
+      "beside it");
+  command->add_flag("-v,--verbose", arguments->verbose,
+                    "with --io-only: write the seconds of every stage to standard error");
+  command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file");
+  command->add_option("-o,--output", arguments->output, "with --io-only: the BED file to write");
+  command->add_option("INPUT", arguments->input.inputs, "with --io-only: one or more NPY arrays of scores");
   command->callback([arguments] { bench(*arguments); });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/manual/command_tree.h"
+#include "apps/options/option_groups.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -82,10 +83,11 @@ std::string in_columns(std::string head, const std::string& text) {
 
 std::string HelpFormat::make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const {
   const MainOptions* const main = main_options(*command);
+  const std::string head = make_description(command) + make_usage(command, name) + make_positionals(command);
   if (main == nullptr || mode != CLI::AppFormatMode::Normal)
-    return Formatter::make_help(command, name, CLI::AppFormatMode::Normal);
-  std::string text =
-      make_description(command) + make_usage(command, name) + make_positionals(command) + "\nOptions:\n";
+    return head + all_options(*command) + make_subcommands(command, CLI::AppFormatMode::Normal) + "\n" +
+           make_footer(command);
+  std::string text = head + "\nOptions:\n";
   for (const std::string_view option : main->options)
     text += make_option(command->get_option(std::string(option)), false);
   std::size_t others = 0;
@@ -94,6 +96,13 @@ std::string HelpFormat::make_help(const CLI::App* command, std::string name, CLI
   others -= main->options.size();
   return text + "  --help-all                  the other " + std::to_string(others) +
          " options, all outputs and the exit codes\n";
+}
+
+std::string HelpFormat::all_options(const CLI::App& command) const {
+  std::string text;
+  for (const ShownGroup& group : shown_groups(command))
+    text += make_group(std::string(group.heading), false, group.options);
+  return text;
 }
 
 std::string HelpFormat::make_option(const CLI::Option* option, bool is_positional) const {

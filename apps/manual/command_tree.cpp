@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "apps/options/common_options.h"
+#include "apps/options/option_groups.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -66,10 +67,17 @@ CommandEntry tree_of(const CLI::App& command, std::vector<std::string> path) {
   entry.path = std::move(path);
   entry.summary = command.get_description();
   entry.details = without_exit_codes(command.get_footer());
+  std::vector<const CLI::Option*> added;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
     (option->nonpositional() ? entry.options : entry.positionals)
         .push_back(option->nonpositional() ? option_entry(*option) : positional_of(*option));
+    if (option->nonpositional()) added.push_back(option);
+  }
+  for (const ShownGroup& group : shown_groups(command)) {
+    OptionGroupEntry& shown = entry.groups.emplace_back(OptionGroupEntry{std::string(group.heading), {}});
+    for (const CLI::Option* option : group.options)
+      shown.options.push_back(static_cast<std::size_t>(std::ranges::find(added, option) - added.begin()));
   }
   for (const CLI::App* child :
        command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
@@ -92,7 +100,6 @@ OptionEntry option_entry(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   entry.help = option.get_description();
-  entry.group = option.get_group();
   entry.required = option.get_required();
   if (option.get_items_expected_max() == 0) return entry;
   const std::string type = option.get_type_name();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,13 @@ struct OptionEntry {
   std::string limits;              // limits of numbers: "1 to 1024"; or empty
   std::string initial;             // the value where it is not given, or empty
   std::string help;
-  std::string group;
   bool required = false;
   bool repeats = false;  // may be given several times, or takes several values
+};
+
+struct OptionGroupEntry {
+  std::string heading;
+  std::vector<std::size_t> options;  // their numbers in CommandEntry::options
 };
 
 struct CommandEntry {
@@ -28,7 +33,8 @@ struct CommandEntry {
       path;  // the words after `semicrf`: {"import", "chromhmm"}; empty for the program itself
   std::string summary;
   std::string details;                   // outputs, without the exit codes
-  std::vector<OptionEntry> options;      // with names, in the order of --help
+  std::vector<OptionEntry> options;      // with names, in the order in which the command added them
+  std::vector<OptionGroupEntry> groups;  // in the order of --help-all
   std::vector<OptionEntry> positionals;  // without
   std::vector<CommandEntry> commands;    // those that --help lists
 

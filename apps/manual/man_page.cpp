@@ -1,6 +1,7 @@
 #include "apps/manual/man_page.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -96,31 +97,23 @@ std::string option_text(const OptionEntry& entry) {
   return filled(text);
 }
 
-std::string options_text(const std::vector<OptionEntry>& options, const std::string& group) {
-  std::string text;
-  for (const OptionEntry& entry : options) {
-    if (entry.group != group) continue;
-    std::string names;
-    for (const std::string& name : entry.names) names += (names.empty() ? "" : ", ") + bold(name);
-    if (names.empty())
-      names = italic(entry.value);
-    else if (!entry.value.empty())
-      names += " " + italic(entry.value);
-    text += ".TP\n" + names + "\n" + option_text(entry);
-  }
-  return text;
+std::string entry_text(const OptionEntry& entry) {
+  std::string names;
+  for (const std::string& name : entry.names) names += (names.empty() ? "" : ", ") + bold(name);
+  if (names.empty())
+    names = italic(entry.value);
+  else if (!entry.value.empty())
+    names += " " + italic(entry.value);
+  return ".TP\n" + names + "\n" + option_text(entry);
 }
 
-// The groups of options in the order of --help: arguments, "Options", then the others with their names.
+// Arguments, then the groups of options in the order of --help-all.
 std::string all_options(const CommandEntry& command) {
   std::string text;
-  std::vector<std::string> groups{"Options"};
-  for (const auto* list : {&command.positionals, &command.options})
-    for (const OptionEntry& entry : *list)
-      if (std::ranges::find(groups, entry.group) == groups.end()) groups.push_back(entry.group);
-  for (const std::string& group : groups) {
-    if (group != "Options") text += ".SS \"" + escaped(group) + "\"\n";
-    text += options_text(command.positionals, group) + options_text(command.options, group);
+  for (const OptionEntry& entry : command.positionals) text += entry_text(entry);
+  for (const OptionGroupEntry& group : command.groups) {
+    text += ".SS \"" + escaped(group.heading) + "\"\n";
+    for (const std::size_t i : group.options) text += entry_text(command.options[i]);
   }
   return text;
 }

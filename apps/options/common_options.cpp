@@ -24,10 +24,10 @@ void add_input_options(CLI::App& command, InputOptions& input) {
   command.add_option("INPUT", input.inputs,
                      "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
                      " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
-  add_track_options(command, input, false, "Options");
+  add_track_options(command, input, false);
   add_label_names_option(command, input);
-  add_missing_options(command, input, "Options");
-  add_boundary_options(command, input, "Options");
+  add_missing_options(command, input);
+  add_boundary_options(command, input);
   add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes, their lengths and the order of the output: two columns, or a .fai index");
@@ -111,28 +111,24 @@ CLI::Option* add_samples_option(CLI::App& command, InputOptions& input) {
       ->type_name("NAME[=FILE,...]");
 }
 
-void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group) {
+void add_track_options(CLI::App& command, InputOptions& input, bool several) {
   command
       .add_option(
           "--track-pattern", input.track_pattern,
           "names tracks by their file names: '{sample}.{track}.bw' makes GM12878.CTCF.bw the track CTCF;\n"
           "all files must have the same {sample}; NAME=PATH keeps its name")
-      ->type_name("PATTERN")
-      ->group(group);
-  command
-      .add_option(
-          "--samples", input.samples_file,
-          "sample sheet in place of the files: columns sample, track and path (of a bigWig, relative to\n"
-          "the sheet), separated by tabs, with a header line")
-      ->group(group);
+      ->type_name("PATTERN");
+  command.add_option(
+      "--samples", input.samples_file,
+      "sample sheet in place of the files: columns sample, track and path (of a bigWig, relative to\n"
+      "the sheet), separated by tabs, with a header line");
   if (several) {
-    add_samples_option(command, input)->group(group);
+    add_samples_option(command, input);
   } else {
     command.add_option("--sample", input.samples, "sample to take from the sheet, where it has several")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->type_name("NAME")
-        ->group(group);
+        ->type_name("NAME");
   }
   command
       .add_option(
@@ -140,8 +136,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
           "names of the columns of arrays; a list separated by commas, checked against the parameters")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group(group);
+      ->type_name("NAME,...");
 }
 
 void add_label_names_option(CLI::App& command, InputOptions& input) {
@@ -181,8 +176,8 @@ CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input) {
       ->type_name("NAME");
 }
 
-void add_missing_options(CLI::App& command, InputOptions& input, const std::string& group) {
-  add_missing_track_option(command, input)->group(group);
+void add_missing_options(CLI::App& command, InputOptions& input) {
+  add_missing_track_option(command, input);
   command
       .add_option_function<std::string>(
           "--missing",
@@ -195,8 +190,7 @@ void add_missing_options(CLI::App& command, InputOptions& input, const std::stri
           "what becomes of bins where a track has no value, whatever the parameters say: zero, skip, error,\n"
           "mean (of the track), or marginal (the track is ignored there; in models\nwhose tracks are not "
           "independent, mean)")
-      ->type_name("zero|skip|error|mean|marginal")
-      ->group(group);
+      ->type_name("zero|skip|error|mean|marginal");
 }
 
 CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
@@ -233,13 +227,11 @@ CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
       ->type_name("error|common|union");
 }
 
-void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group) {
+void add_boundary_options(CLI::App& command, InputOptions& input) {
   add_repeatable(command, "--start-scores", input.start_scores,
-                 "[name=]PATH: scores of starting a segment, shaped as the inputs")
-      ->group(group);
+                 "[name=]PATH: scores of starting a segment, shaped as the inputs");
   add_repeatable(command, "--end-scores", input.end_scores,
-                 "[name=]PATH: scores of ending a segment, shaped as the inputs")
-      ->group(group);
+                 "[name=]PATH: scores of ending a segment, shaped as the inputs");
 }
 
 void add_engine_options(CLI::App& command, EngineArguments& arguments) {
@@ -259,8 +251,7 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
           "--instruction-set", arguments.instruction_set,
           "use this instruction set of the processor, such as AVX2; any other name gives an error that "
           "lists those it has")
-      ->type_name("NAME")
-      ->group("Advanced");
+      ->type_name("NAME");
 }
 
 CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory) {

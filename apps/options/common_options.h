@@ -63,7 +63,7 @@ void add_number(CLI::App& command, const std::string& names, Number& value, cons
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
 // --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.
-void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group);
+void add_track_options(CLI::App& command, InputOptions& input, bool several);
 // --multiqc and --multiqc-name.
 void add_multiqc_options(CLI::App& command, MultiqcTarget& target);
 // The target with its sample: --multiqc-name, else the name of `output`. UsageError where it has none, or for
@@ -82,14 +82,14 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& checkpoint);
 // --missing-track.
 CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input);
 // --missing-track and --missing.
-void add_missing_options(CLI::App& command, InputOptions& input, const std::string& group);
+void add_missing_options(CLI::App& command, InputOptions& input);
 // --edges; `help` says what it does to the command.
 CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
                               const std::vector<std::string>& also = {});
 // --chromosomes.
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.
-void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group);
+void add_boundary_options(CLI::App& command, InputOptions& input);
 void add_engine_options(CLI::App& command, EngineArguments& arguments);
 CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory);
 CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments);

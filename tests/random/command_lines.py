@@ -63,7 +63,10 @@ def long_name(option):
 class Grammar:
     """All commands of a program as its --help-all tells them."""
 
-    def __init__(self, help_of):
+    def __init__(self, help_of, completions):
+        """help_of: the help of the words of a command. completions: those for fish, whose order of options is that in which the
+        commands add them; draws follow it, so that they do not change with the groups of the help."""
+        added = re.findall(r"= \\'([^\\]*)\\''.* -l (\S+)", completions)
         self.commands = {}
         waiting = [[]]
         while waiting:
@@ -72,6 +75,7 @@ class Grammar:
             waiting += [path + [name] for name in command.commands if name not in SKIPPED]
             if path and not command.commands:
                 command.outputs = self.outputs_of(command)
+                command.options.sort(key=lambda option: added.index((" ".join(command.path), long_name(option))))
                 self.commands[" ".join(path)] = command
 
     @staticmethod

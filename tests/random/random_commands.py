@@ -162,7 +162,8 @@ def main():
     sys.stdout.flush()
     if options.keep:
         pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
-    grammar = Grammar(lambda path: help_of(program, path))
+    fish = subprocess.run([program, "completion", "fish"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    grammar = Grammar(lambda path: help_of(program, path), fish)
     begin, commands, findings, sequences = time.monotonic(), 0, 0, 0
     while sequences < options.sequences and time.monotonic() - begin < options.seconds and findings < options.most_findings:
         number, sequence = options.first + sequences, None

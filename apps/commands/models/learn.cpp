@@ -92,7 +92,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   command.add_option(
       "TRACK", input.inputs,
       "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
-  add_track_options(command, input, true, "Options");
+  add_track_options(command, input, true);
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,
                  "region that is not learned from; its likelihood is reported")

@@ -186,7 +186,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option(
       "TRACK", input.inputs,
       "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
-  add_track_options(command, input, true, "Options");
+  add_track_options(command, input, true);
   command.get_option("--track-names")
       ->description(
           "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
@@ -202,7 +202,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
              {"auto", "cut", "free"});
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
-  add_boundary_options(command, input, "Options");
+  add_boundary_options(command, input);
   for (const char* name : {"--start-scores", "--end-scores"})
     command.get_option(name)->description(
         std::string("[name=]PATH: scores of ") +

@@ -32,64 +32,46 @@ void add_region_options(CLI::App& command, InputOptions& input) {
 }
 
 void add_model_options(CLI::App& command, EvalArguments& arguments) {
-  const std::string group = "Re-scoring";
   InputOptions& input = arguments.options.input;
-  command
-      .add_option("-p,--params", input.parameters,
-                  "parameter file (JSON, format 1): also score both segmentations under it")
-      ->group(group);
-  command
-      .add_option(
-          "--against", arguments.options.against,
-          "parameter file of another model Q: the cross-entropy of the model P of -p with it, and the "
-          "divergence KL(P||Q), on the same TRACKs; without --truth nothing else is computed")
-      ->group(group);
-  command
-      .add_option("TRACK", input.inputs,
-                  "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
-      ->group(group);
-  add_track_options(command, input, false, group);
-  add_missing_options(command, input, group);
-  add_boundary_options(command, input, group);
-  add_chromosomes_option(command, input)->group(group);
+  command.add_option("-p,--params", input.parameters,
+                     "parameter file (JSON, format 1): also score both segmentations under it");
+  command.add_option(
+      "--against", arguments.options.against,
+      "parameter file of another model Q: the cross-entropy of the model P of -p with it, and the "
+      "divergence KL(P||Q), on the same TRACKs; without --truth nothing else is computed");
+  command.add_option("TRACK", input.inputs,
+                     "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them");
+  add_track_options(command, input, false);
+  add_missing_options(command, input);
+  add_boundary_options(command, input);
+  add_chromosomes_option(command, input);
   add_edges_option(
       command, input,
       "with -p: how to score the first and last segment of a piece that was cut out of something "
-      "longer, complete or censored (default: as the parameters say)")
-      ->group(group);
-  command
-      .add_option("-b,--bin-size", input.bin_size,
-                  "bases per bin; must equal bin_size of the parameter file where that has one")
-      ->group(group);
-  add_memory_option(command, arguments.max_memory)->group(group);
-  add_progress_option(command, arguments.log)->group(group);
+      "longer, complete or censored (default: as the parameters say)");
+  command.add_option("-b,--bin-size", input.bin_size,
+                     "bases per bin; must equal bin_size of the parameter file where that has one");
+  add_memory_option(command, arguments.max_memory);
+  add_progress_option(command, arguments.log);
 }
 
 void add_calibration_options(CLI::App& command, CalibrationOptions& calibration) {
-  const std::string group = "Calibration";
-  command
-      .add_option(
-          "--posterior", calibration.posterior,
-          "boundary posterior, bedGraph or bigWig as posterior or decode --posterior wrote it: how often a "
-          "true segment starts where it says so")
-      ->group(group);
+  command.add_option(
+      "--posterior", calibration.posterior,
+      "boundary posterior, bedGraph or bigWig as posterior or decode --posterior wrote it: how often a "
+      "true segment starts where it says so");
   command
       .add_option("--labels-posterior", calibration.labels,
                   "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph or "
                   "bigWig files or [sequence=]FILE.npy (needs -p for the names of its labels)")
-      ->type_name("PREFIX|FILE")
-      ->group(group);
-  command
-      .add_option("--intervals", calibration.intervals,
-                  "table of decode --boundaries: how often its intervals hold the true boundary")
-      ->group(group);
+      ->type_name("PREFIX|FILE");
+  command.add_option("--intervals", calibration.intervals,
+                     "table of decode --boundaries: how often its intervals hold the true boundary");
   command
       .add_option("--reliability-bins", calibration.bins,
                   "number of equal parts of [0, 1] in the reliability table (default: 10)")
-      ->check(CLI::Range(1, 1000))
-      ->group(group);
-  command.add_option("--reliability-out", calibration.picture, "picture of the reliability, SVG")
-      ->group(group);
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--reliability-out", calibration.picture, "picture of the reliability, SVG");
 }
 
 // What can be asked for together.
@@ -206,11 +188,11 @@ void add_eval_command(CLI::App& program) {
   add_multiqc_options(*command, options.multiqc);
   add_tier_option(*command, arguments->unit);
   add_region_options(*command, options.input);
-  add_calibration_options(*command, options.calibration);
-  add_model_options(*command, *arguments);
   add_engine_options(*command, arguments->engine);
   add_unit_options(*command, arguments->unit);
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");
+  add_calibration_options(*command, options.calibration);
+  add_model_options(*command, *arguments);
   command->callback([arguments] { eval(*arguments); });
 }
 

@@ -47,7 +47,7 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
       ->type_name("REGION");
   command.add_option("-L,--regions-file", options.regions_file,
                      "BED file of regions to show and to evaluate");
-  add_track_options(command, input, false, "Options");
+  add_track_options(command, input, false);
   add_missing_track_option(command, input);
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes, their lengths and their order: two columns, or a .fai index");

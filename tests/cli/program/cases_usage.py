@@ -3,6 +3,7 @@
 import json
 import re
 
+from command_line import all_commands
 from harness import check
 from make_inputs import parameters
 
@@ -120,6 +121,30 @@ def test_help_has_two_sizes(box):
     check(box.ok("help").stdout == box.ok("--help").stdout, "semicrf help")
     check(box.ok("help import chromhmm").stdout == box.ok("import chromhmm --help").stdout, "two words")
     box.fails("help decod", 2, "there is no command 'decod'", "did you mean decode?")
+
+
+def test_options_are_in_groups(box):
+    """--help-all of every command has headings that say what its options are about, and each option below one of them; the
+    manual page has the same."""
+    headings, options = set(), set()
+    for command in all_commands(box):
+        if not command.path or command.commands:
+            continue
+        shown = command.help.split("\nOutput")[0].split("Positionals:")[-1]
+        groups = re.findall(r"^([A-Z][^:\n]*):\n(?=  -)((?:  .*\n)+)", shown, re.M)
+        sizes = {heading: len(re.findall(r"^  -", text, re.M)) for heading, text in groups}
+        check("Options" not in sizes, "%s: an option without a group: %s" % (command.path, command.help))
+        check(list(sizes)[-1] == "Help" and sizes["Help"] == 2, "%s: %s" % (command.path, sizes))
+        check(sum(sizes.values()) == len(command.options) and max(sizes.values()) <= 20, "%s: %s" % (command.path, sizes))
+        check(len(sizes) == len(groups), "%s: a heading twice: %s" % (command.path, groups))
+        check(len(command.options) < 12 or len(sizes) >= 4, "%s: %s" % (command.path, sizes))
+        if len(command.path) == 1:
+            page = re.findall(r'^\.SS "(.*)"$', box.ok(["man", command.path[0]]).stdout.replace("\\-", "-"), re.M)
+            check(page == list(sizes), "%s: the manual page has %s" % (command.path, page))
+        headings |= set(sizes)
+        options |= {option.names[-1] for option in command.options}
+    check({"Model", "Inputs", "Regions, chromosomes and bins", "Results", "Computation"} <= headings, "%s" % headings)
+    check(len(options) > 140, "%d options" % len(options))
 
 
 def test_help_is_laid_out_in_columns(box):
