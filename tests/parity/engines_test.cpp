@@ -119,7 +119,7 @@ TEST_CASE("every engine equals the reference over many chunks and windows") {
        {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail, CaseKind::kMasks,
         CaseKind::kDyadic, CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores,
         CaseKind::kRareSource, CaseKind::kLargeScores, CaseKind::kMixedSizes, CaseKind::kLeftBehind,
-        CaseKind::kSteepTables, CaseKind::kMinimumDurationsMasked}) {
+        CaseKind::kSteepTables, CaseKind::kLargeTransitions, CaseKind::kMinimumDurationsMasked}) {
     DYNAMIC_SECTION(name_of(kind)) {
       std::int64_t chunk = 0;
       for (const EngineOptions& options : cpu_engines()) {

@@ -70,7 +70,8 @@ struct ChainTables {
     AlignedArray<Real> score_numbers;
     AlignedArray<Whole> score_whole, deep;
     bool fit = true;
-    AlignedArray<double> linear;  // (labels, padded) exp(logs - into_bound), log semiring only
+    // (labels, padded) exp(logs - linear_bound), and (padded) the largest of the logarithms into each label.
+    AlignedArray<double> linear, linear_bound;
     AlignedArray<double> into_bound,
         out_bound;  // (padded): of the scores into and out of a label, -inf: none
     // (padded) the bounds in whole units. Impossible ones are kDead, but a label that nothing may follow has
@@ -287,6 +288,7 @@ struct ChainTables {
     transitions.numbers = AlignedArray<Real>(rows * width, Semiring::template zero<Real>());
     transitions.logs = AlignedArray<double>(rows * width, kNegativeInfinity);
     transitions.linear = AlignedArray<double>(rows * width, 0.0);
+    transitions.linear_bound = AlignedArray<double>(width, kNegativeInfinity);
     transitions.score_numbers = AlignedArray<Real>(rows * width, Semiring::template one<Real>());
     transitions.score_whole = AlignedArray<Whole>(rows * width, kDead);
     transitions.deep = AlignedArray<Whole>(width, 0);
@@ -309,8 +311,11 @@ struct ChainTables {
         transitions.fit = fits_or_deep(score, &transitions.score_numbers[from * width + to],
                                        &transitions.score_whole[from * width + to], &transitions.deep[to]) &&
                           transitions.fit;
-        transitions.linear[from * width + to] = std::exp(score - transitions.into_bound[to]);
+        transitions.linear_bound[to] = std::max(transitions.linear_bound[to], score);
       }
+      if (transitions.linear_bound[to] == kNegativeInfinity) continue;
+      for (std::size_t i = to; i < rows * width; i += width)
+        transitions.linear[i] = std::exp(transitions.logs[i] - transitions.linear_bound[to]);
     }
   }
 };

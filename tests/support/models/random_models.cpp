@@ -15,7 +15,7 @@ constexpr double kStep = 1e4;
 constexpr std::array<double, 5> kSizes{3, 10, 30, 100, 1000};
 constexpr std::array<double, 4> kMixed{0.1, 1, 30, 1000};
 
-constexpr std::array<std::pair<CaseKind, const char*>, 27> kKinds{{
+constexpr std::array<std::pair<CaseKind, const char*>, 28> kKinds{{
     {CaseKind::kPlain, "plain"},
     {CaseKind::kEverything, "everything"},
     {CaseKind::kForbiddenTransitions, "forbidden transitions"},
@@ -43,6 +43,7 @@ constexpr std::array<std::pair<CaseKind, const char*>, 27> kKinds{{
     {CaseKind::kLeftBehind, "a label left behind"},
     {CaseKind::kSteepTables, "steep tables"},
     {CaseKind::kMinimumDurationsMasked, "minimum durations of -1e9"},
+    {CaseKind::kLargeTransitions, "large transitions"},
 }};
 
 class CaseBuilder {
@@ -146,6 +147,10 @@ class CaseBuilder {
         break;
       case CaseKind::kSteepTables:
         add_steep_tables();
+        break;
+      case CaseKind::kLargeTransitions:
+        add_large_transitions();
+        add_sized_options();
         break;
       case CaseKind::kMinimumDurationsMasked:
         add_minimum_durations(kMask);
@@ -460,6 +465,13 @@ class CaseBuilder {
     }
     const double size = coin(0.5) ? 1.0 : 30.0;
     for (double& score : emissions_) score *= size;
+  }
+
+  // Far beyond what an exponential can hold, rewards and penalties.
+  void add_large_transitions() {
+    constexpr std::array<double, 3> kLarge{1e2, 1e3, 3e3};
+    for (double& score : model_.transition)
+      if (coin(0.3)) score = (coin(0.5) ? 1 : -1) * (0.5 + uniform()) * kLarge[up_to(2)];
   }
 
   static ScoreTable rounded(std::vector<double> values, bool to_float) {

@@ -49,6 +49,7 @@ enum class CaseKind {
   kLeftBehind,            // label 0 falls by e^-1000 or more behind the others and catches up with them
   kSteepTables,           // transitions and durations spread over several hundred nats, none forbidden
   kMinimumDurationsMasked,  // shortest durations written as -1e9, with Ps and Pe
+  kLargeTransitions,        // some transitions of up to +-4500, sometimes tails, Ps and Pe
 };
 std::vector<CaseKind> all_case_kinds();
 const char* name_of(CaseKind kind);

@@ -148,7 +148,7 @@ inline void ExactBlock<Real, D, Semiring>::start_messages(const double* alpha, d
             hn::Load(dd, t_.transitions.linear.get() + static_cast<std::size_t>(from) * width_ + c), sum);
       }
       if (hn::AllTrue(dd, hn::Gt(sum, hn::Set(dd, 1e-280)))) {
-        const VD scale = hn::Add(hn::Set(dd, largest), hn::Load(dd, t_.transitions.into_bound.get() + c));
+        const VD scale = hn::Add(hn::Set(dd, largest), hn::Load(dd, t_.transitions.linear_bound.get() + c));
         hn::Store(hn::Add(hn::Log(dd, sum), scale), dd, out + c);
         continue;
       }
