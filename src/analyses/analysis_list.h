@@ -11,7 +11,7 @@
 
 #include "analyses/analysis.h"
 #include "engine/options.h"
-#include "inputs/statements/constraint_file.h"
+#include "inputs/statements/constraint.h"
 
 namespace semicrf {
 
@@ -28,10 +28,10 @@ class AnalysisList {
   std::size_t size() const { return list_.size(); }
   const Analysis& operator[](std::size_t i) const { return *list_[i]; }
 
-  std::optional<EngineOptions> engine;          // engine options of the run, for the engines that an analysis
-                                                // makes itself
-  std::shared_ptr<ConstraintFile> constraints;  // constraints of the run, or null
-  bool constraint_probability = false;          // whether P(constraints) is wanted
+  std::optional<EngineOptions> engine;         // engine options of the run, for the engines that an analysis
+                                               // makes itself
+  std::shared_ptr<ConstraintSet> constraints;  // constraints of the run, or null
+  bool constraint_probability = false;         // whether P(constraints) is wanted
 
   // Passes for the constraints themselves: log Z with them and without.
   int constraint_passes() const { return constraints ? 2 : 0; }

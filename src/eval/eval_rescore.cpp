@@ -18,8 +18,6 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kScoreSlab = 1 << 16;  // positions read at a time while a path is scored
-
 // Why the chain itself forbids a path over `positions` positions; empty when it does not. `roles`: of a label
 // in the chain, which the path's labels are of (EdgeRoles); 1: there are none.
 std::string chain_problem(const ChainModel& model, int roles, const std::vector<std::string>& label_names,
@@ -224,25 +222,8 @@ class Rescorer {
 
 std::optional<PathScores> score_path(const ChainModel& model, ScoreSource& source,
                                      const std::vector<Segment>& path) {
-  PathScore score(model, source.length());
-  ScoreBuffers buffers;
-  std::int64_t unscored_end = source.length();
-  auto segment = path.rbegin();
-  while (unscored_end > 0) {
-    const std::int64_t begin = (unscored_end - 1) / kScoreSlab * kScoreSlab;
-    const ScoreWindow window = source.read(begin, unscored_end, buffers);
-    while (unscored_end > begin) {
-      if (unscored_end == segment->end) score.add_end(window, segment->end - 1, segment->label);
-      const std::int64_t from = std::max(segment->begin, begin);
-      score.add_content(window, from, unscored_end, segment->label);
-      unscored_end = from;
-      if (from > segment->begin) break;  // it goes on in the next slab
-      score.add_start(window, from, segment->label);
-      score.add_segment(*segment++);
-    }
-  }
   PathScores scores;
-  scores.viterbi_score = score.finish();
+  scores.viterbi_score = path_score(model, source, path);
   if (!std::isfinite(scores.viterbi_score)) return std::nullopt;  // -inf, or NaN from adding to it
   scores.log_weight = scores.viterbi_score + initial_gain(model, path.front().label);
   return scores;

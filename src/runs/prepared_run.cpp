@@ -9,6 +9,7 @@
 #include "core/text/units.h"
 #include "core/threads/parallel.h"
 #include "inputs/arguments/input_arguments.h"
+#include "inputs/statements/constraint_file.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/text/provenance_header.h"

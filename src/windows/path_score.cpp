@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kPart = 4096;   // content sums restart at multiples of this, which keeps them short
 constexpr std::int64_t kCell = 65536;  // and cells end there
+constexpr std::int64_t kSlab = kCell;  // positions read at a time
 
 }  // namespace
 
@@ -164,6 +165,27 @@ double PathScore::finish() {
     sum_.add(best);
   }
   return sum_.value();
+}
+
+double path_score(const ChainModel& model, ScoreSource& source, std::span<const Segment> path) {
+  PathScore score(model, source.length());
+  ScoreBuffers buffers;
+  std::int64_t unscored_end = source.length();
+  auto segment = path.rbegin();
+  while (unscored_end > 0) {
+    const std::int64_t begin = (unscored_end - 1) / kSlab * kSlab;
+    const ScoreWindow window = source.read(begin, unscored_end, buffers);
+    while (unscored_end > begin) {
+      if (unscored_end == segment->end) score.add_end(window, segment->end - 1, segment->label);
+      const std::int64_t from = std::max(segment->begin, begin);
+      score.add_content(window, from, unscored_end, segment->label);
+      unscored_end = from;
+      if (from > segment->begin) break;  // it goes on in the next slab
+      score.add_start(window, from, segment->label);
+      score.add_segment(*segment++);
+    }
+  }
+  return score.finish();
 }
 
 }  // namespace semicrf

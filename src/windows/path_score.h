@@ -11,6 +11,7 @@
 #include "core/segment.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/linear_heads.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 
@@ -70,5 +71,8 @@ class PathScore {
   CompensatedSum sum_;    // sum of the cells right of it
   int right_label_ = -1;  // label of the segment to the right; -1: none yet
 };
+
+// The score of a whole path, which tiles the source. -inf, or NaN from adding to it: the path is forbidden.
+double path_score(const ChainModel& model, ScoreSource& source, std::span<const Segment> path);
 
 }  // namespace semicrf

@@ -17,20 +17,16 @@ namespace semicrf {
 
 // Kinds: label:A,B, not:A, boundary, no-boundary. Intervals are widened to whole bins; of a boundary the
 // first bin counts.
-class ConstraintFile {
+class ConstraintFile : public ConstraintSet {
  public:
   // InputError with the line, or both: not BED, no constraint in column 4, an unknown kind or label, an
   // interval that is not on its chromosome; two that contradict each other at a bin; no constraint at all.
   ConstraintFile(const std::string& path, const std::vector<Label>& labels, const InputSet& inputs);
 
-  // Those that say something about `bins` bins of a piece, as far as they do, sorted by where they begin. A
-  // boundary at its first bin, where there always is one, is left out. InputError: there may be none. From
-  // any thread.
-  std::vector<Constraint> of(const BinLocation& piece, std::int64_t bins);
-  // InputError: with this one and those before it no segmentation is possible.
-  [[noreturn]] void refuse(const Constraint& constraint, const BinLocation& piece) const;
-  // When all pieces are done: of lines that said nothing, or less than their intervals look like.
-  std::vector<Warning> warnings() const;
+  std::vector<Constraint> of(const BinLocation& piece, std::int64_t bins) override;
+  [[noreturn]] void refuse(const Constraint& constraint, const BinLocation& piece) const override;
+  // Warnings of lines that said nothing, or less than their intervals look like.
+  std::vector<Warning> warnings() const override;
 
  private:
   struct Line : IntervalLine {

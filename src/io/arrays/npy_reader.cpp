@@ -176,6 +176,19 @@ NpyArray NpyArray::from_bytes(std::span<const std::uint8_t> bytes, std::shared_p
   return array;
 }
 
+NpyArray NpyArray::of_values(const NpyHeader& layout, const void* values, std::shared_ptr<const void> owner,
+                             const std::string& name) {
+  NpyArray array;
+  array.header_ = layout;
+  array.header_.data_offset = 0;
+  array.name_ = name;
+  array.data_ = {
+      static_cast<const std::uint8_t*>(values),
+      static_cast<std::size_t>(layout.rows) * static_cast<std::size_t>(layout.columns) * layout.item_bytes()};
+  array.owner_ = std::move(owner);
+  return array;
+}
+
 void NpyArray::read_rows(std::int64_t begin, std::int64_t end, float* out) const {
   check_range(begin, end, rows());
   if (!copy_rows_any_type(data_.data(), header_, begin, end - begin, out)) return;

@@ -58,6 +58,9 @@ class NpyArray {
   // The array whose file is `bytes` (the member of an archive); `owner` keeps them alive.
   static NpyArray from_bytes(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner,
                              const std::string& name);
+  // An array whose values, laid out as `layout` says, begin at `values`; `owner` keeps them alive.
+  static NpyArray of_values(const NpyHeader& layout, const void* values, std::shared_ptr<const void> owner,
+                            const std::string& name);
 
   const NpyHeader& header() const { return header_; }
   std::int64_t rows() const { return header_.rows; }
