@@ -1,6 +1,8 @@
 #include "analyses/sequence_report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "analyses/posteriors/certain_entropy.h"
 
@@ -58,6 +60,8 @@ void SequenceReport::add_path(const SegmentList& path, const PieceRecord& piece)
 
 void SequenceReport::add_posteriors(const PosteriorResult& posteriors, const PieceRecord& piece) {
   accumulate(stats.log_partition, posteriors.log_partition);
+  posterior_error =
+      std::max(posterior_error, std::fabs(posteriors.log_partition) * std::numeric_limits<double>::epsilon());
   accumulate(stats.expected_segments, posteriors.boundary_mass);
   stats.max_normalization_error =
       std::max(stats.max_normalization_error.value_or(0), posteriors.max_normalization_error);

@@ -35,6 +35,7 @@ class SequenceReport {
   // Pieces whose entropy is not known well, and the uncertainty of their entropies together, nats.
   std::int64_t uncertain_pieces = 0;
   double uncertainty = 0;
+  double posterior_error = 0;  // that the digits of the largest log Z of a piece leave to posteriors
 
   // Adds a feasible piece, and one that is not feasible.
   void add(const AnalysisList& analyses, const PieceRecord& piece);

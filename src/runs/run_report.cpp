@@ -48,6 +48,12 @@ void RunReport::warn_of_results() {
               " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
   if (totals_.uncertain_pieces > 0)
     warn(uncertain_entropy_warning("segmentation_entropy", totals_.uncertain_pieces, totals_.uncertainty));
+  constexpr double kNoticed = 1e-3;
+  if (totals_.posterior_error > kNoticed)
+    warn({"uncertain-posteriors", "posteriors may be wrong by " +
+                                      formatted("%.2g", std::min(1.0, totals_.posterior_error)) +
+                                      ", because log Z is too large for the digits of a double; scores "
+                                      "below 1e9 are safe, and -inf is what forbids"});
 }
 
 void RunReport::warn_of_exact_blocks() {
@@ -114,6 +120,7 @@ void RunReport::finish_sequence(SequenceReport& sequence) {
   totals_.segments_at_cap += sequence.segments_at_cap;
   totals_.uncertain_pieces += sequence.uncertain_pieces;
   totals_.uncertainty += sequence.uncertainty;
+  totals_.posterior_error = std::max(totals_.posterior_error, sequence.posterior_error);
   if (stats.log_constraint_probability)
     accumulate(totals_.log_constraint_probability, *stats.log_constraint_probability);
   if (stats.expected_segments) accumulate(totals_.expected_segments, *stats.expected_segments);

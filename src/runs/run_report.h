@@ -25,7 +25,7 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
 struct RunTotals {
   std::int64_t fallbacks = 0, blocks = 0;
   std::int64_t segments = 0, segments_at_cap = 0, uncertain_pieces = 0;  // see SequenceReport
-  double uncertainty = 0;
+  double uncertainty = 0, posterior_error = 0;
   std::optional<double> expected_segments, log_constraint_probability;
   double position_entropy = 0, entropy_bins = 0;       // sum over bins; their number
   std::int64_t lacking_values = 0, bins_of_track = 0;  // values lacking in all tracks together; bins that
