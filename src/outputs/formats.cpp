@@ -46,6 +46,7 @@ PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFo
 
 PlannedOutput segment_output(const SegmentOutput& output) {
   PlannedOutput result = planned(output, kSegmentFormats);
+  if (output.signal != nullptr) result.kept += output.signal->kept_bytes();
   result.one_of_many = output.rank || (output.draw && is_bigbed_name(output.file.path));
   return result;
 }

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/chain_model.h"
+#include "inputs/peak_signal.h"
 #include "inputs/rows/row_reader.h"
 #include "io/arrays/npy_writer.h"
 #include "io/files/output_names.h"
@@ -37,6 +39,7 @@ struct SegmentOutput {
   PosteriorColumns support = {};
   ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
+  std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak; null: there are no tracks
 };
 // BED, bigBed where is_bigbed_name() says so, narrowPeak or a TextGrid.
 PlannedOutput segment_output(const SegmentOutput& output);

@@ -1,6 +1,8 @@
-// Segments of some labels as ENCODE narrowPeak, for the programs that read lists of peaks.
+// Segments of some labels as ENCODE narrowPeak, for the programs that read lists of peaks: signal and summit
+// as MACS has them, of the highest bin.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace {
 class NarrowPeakSink : public SegmentSink {
  public:
   NarrowPeakSink(OutputFile& file, const SegmentOutput& output)
-      : SegmentSink(output), file_(file), joiner_(output.bed.merge_adjacent) {
+      : SegmentSink(output), file_(file), joiner_(output.bed.merge_adjacent), signal_(output.signal) {
     for (const Label& label : output.labels) names_.push_back(label.name);
   }
 
@@ -33,18 +35,26 @@ class NarrowPeakSink : public SegmentSink {
   void print(const Segment& segment, const SegmentPosteriors& known) {
     constexpr double kLeast = 1e-6;
     const double p = known.mean_label_posterior;
+    const std::int64_t begin = location_.begin_base(segment.begin);
+    std::string signal = "-1", summit = "-1";
+    if (signal_ != nullptr)
+      if (const auto top = signal_->summit(location_, segment.label, segment.begin, segment.end)) {
+        const std::int64_t from = location_.begin_base(top->bin), to = location_.end_base(top->bin + 1);
+        signal = formatted("%.6g", top->value);
+        summit = std::to_string(from + (to - from) / 2 - begin);
+      }
     const std::string& name = names_[static_cast<std::size_t>(segment.label)];
-    file_.write(location_.chromosome + "\t" + std::to_string(location_.begin_base(segment.begin)) + "\t" +
+    file_.write(location_.chromosome + "\t" + std::to_string(begin) + "\t" +
                 std::to_string(location_.end_base(segment.end)) + "\t" + name + "_" +
-                std::to_string(++peaks_) + "\t" + std::to_string(bed_score(p)) + "\t.\t" +
-                formatted("%.6g", p) + "\t-1\t" + formatted("%.6g", -std::log10(std::max(1 - p, kLeast))) +
-                "\t-1\n");
+                std::to_string(++peaks_) + "\t" + std::to_string(bed_score(p)) + "\t.\t" + signal + "\t-1\t" +
+                formatted("%.6g", -std::log10(std::max(1 - p, kLeast))) + "\t" + summit + "\n");
   }
 
   OutputFile& file_;
   std::vector<std::string> names_;
   BinLocation location_;
   SegmentJoiner joiner_;
+  std::shared_ptr<PeakSignal> signal_;
   std::int64_t peaks_ = 0;  // written so far
 };
 

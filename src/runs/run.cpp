@@ -205,6 +205,8 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
+  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"}))
+    output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
   if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
   const std::vector<std::string> sequences = decoded_sequences(run);

@@ -165,6 +165,18 @@ std::optional<std::size_t> transform_rows(std::span<const Track> tracks, double*
   return transform_all(tracks, rows, n);
 }
 
+Parameters raw_parameters(Parameters parameters) {
+  parameters.centering = Centering::kNone;
+  for (Track& track : parameters.tracks) {
+    track.transform = Transform::kNone;
+    track.center = 0;
+    track.scale = 1;
+    track.threshold = 0;
+    if (track.missing == MissingPolicy::kError) track.missing = MissingPolicy::kMean;
+  }
+  return parameters;
+}
+
 std::string transform_problem(const Track& track, double raw) {
   std::ostringstream text;
   text.precision(9);

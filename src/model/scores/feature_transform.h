@@ -40,6 +40,9 @@ std::optional<std::size_t> transform_values(const Track& track, double* values, 
 std::optional<std::size_t> transform_rows(std::span<const Track> tracks, float* rows, std::size_t n);
 std::optional<std::size_t> transform_rows(std::span<const Track> tracks, double* rows, std::size_t n);
 
+// The model with tracks that stay as they are in the files: absences are told, and not refused.
+Parameters raw_parameters(Parameters parameters);
+
 // Text for the error about a raw value without a finite feature: `track "H3K4me3": log1p needs values above
 // -1, found -2`.
 std::string transform_problem(const Track& track, double raw);

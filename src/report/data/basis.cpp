@@ -10,22 +10,10 @@
 #include "inputs/arguments/input_arguments.h"
 #include "io/json/json_document.h"
 #include "io/text/palette.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {
-
-// The model with tracks that stay as they are in the files: absences are told, and not refused.
-Parameters raw_parameters(Parameters parameters) {
-  parameters.centering = Centering::kNone;
-  for (Track& track : parameters.tracks) {
-    track.transform = Transform::kNone;
-    track.center = 0;
-    track.scale = 1;
-    track.threshold = 0;
-    if (track.missing == MissingPolicy::kError) track.missing = MissingPolicy::kMean;
-  }
-  return parameters;
-}
 
 void open_tracks(const ReportOptions& options, ReportBasis& basis) {
   const Parameters& model = basis.model();

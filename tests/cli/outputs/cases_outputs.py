@@ -1,7 +1,6 @@
 """Outputs that cannot be written, signals and closed pipes: the old file or none, never half of one."""
 
 import contextlib
-import math
 import os
 import random
 import signal
@@ -11,7 +10,7 @@ import subprocess
 import time
 
 from bbi_files import bigwig_intervals, joined
-from harness import Skip, bed_rows, check
+from harness import DATA, Skip, bed_rows, check
 from make_inputs import npy, npy_header, parameters, track_parameters
 
 DECODE = "decode -p scores.params.json "
@@ -34,13 +33,41 @@ def test_segments_of_some_labels(box):
     check(len(peaks) == len(wanted) > 3, "%d peaks" % len(peaks))
     for n, (peak, row) in enumerate(zip(peaks, wanted)):
         check(peak[:3] == row[:3] and peak[3] == "%s_%d" % (label, n + 1) and peak[4:6] == [row[4], "."], "%s" % peak)
-        p = float(peak[6])
-        check(abs(1000 * p - int(row[4])) < 0.51 and peak[7] == peak[9] == "-1", "%s" % peak)
-        check(abs(float(peak[8]) + math.log10(max(1 - p, 1e-6))) < 0.01 + 0.01 * float(peak[8]), "%s" % peak)
+        p = 1 - 10 ** -float(peak[8])
+        check(abs(1000 * p - int(row[4])) < 0.51 and peak[6] == peak[7] == peak[9] == "-1", "%s" % peak)
     box.fails("decode -p scores.params.json -o some.narrowPeak scores.npy", 2, "which labels are peaks", "--only")
     box.fails("decode -p scores.params.json --only x -o o.bed scores.npy", 2, "no label 'x'")
     box.fails("decode -p scores.params.json --score none --only %s -o some.narrowPeak scores.npy" % label, 2, "--score none")
     box.fails("simulate -p scores.params.json --seed 1 -o some.narrowPeak scores.npy", 2, "some.narrowPeak")
+
+
+def test_signal_of_peaks(box):
+    """signalValue and peak of narrowPeak are those of the highest bin of the track of the label, as the input has them."""
+    folder = DATA / "chromatin"
+    tracks = ["--track-pattern", "{sample}.{track}.bw"] + sorted(str(path) for path in folder.glob("E065.*.bw"))
+    box.ok(["train", "-q", "-b", "200", "--labels", folder / "states.bed", "-r", "pilot:1-2000000", "--max-iterations", "20", "-o", "m.json"] + tracks)
+    bins = {"E1": "H3K4me3", "E7": "H3K36me3"}
+    bins = {label: {begin // 200 + i: value for _, begin, end, value in bigwig_intervals((folder / ("E065.%s.bw" % mark)).read_bytes())[0]
+                    for i in range((end - begin) // 200)} for label, mark in bins.items()}
+    box.ok(["decode", "-q", "-p", "m.json", "-r", "pilot:1000001-3000000", "--only", "E1,E7", "-o", "o.narrowPeak"] + tracks)
+    peaks = bed_rows(box.text("o.narrowPeak"))
+    check(len(peaks) > 20 and {peak[3][:2] for peak in peaks} == set(bins), "%d peaks" % len(peaks))
+    for peak in peaks:
+        begin, end = int(peak[1]), int(peak[2])
+        values = [bins[peak[3][:2]].get(bin, 0) for bin in range(begin // 200, end // 200)]
+        check(abs(float(peak[6]) - max(values)) < 1e-5 and int(peak[9]) == 200 * values.index(max(values)) + 100, "%s: %s" % (peak, values))
+
+
+def test_signal_of_peaks_of_arrays(box):
+    """Parts of chromosomes, and what has no value."""
+    track_parameters(box, tracks=("one", "two"), missing="mean", bin_size=10, format_version="1.1",
+                     emission={"weights": [[0, 0], [1, 2]], "bias": [0, -1]})
+    nan = float("nan")
+    rows = [[0, 0]] * 10 + [[3, 1], [5, 2], [5, nan], [4, 9]] + [[0, 0]] * 10 + [[9, nan]] * 3 + [[0, 0]] * 3
+    box.path("a.npy").write_bytes(npy(rows))
+    box.ok("decode -q -p track.json --only on -o o.narrowPeak chr2:1001-1300=a.npy")
+    peaks = [[peak[1], peak[2], peak[6], peak[9]] for peak in bed_rows(box.text("o.narrowPeak"))]
+    check(peaks == [["1100", "1140", "9", "35"], ["1240", "1270", "-1", "-1"]], "%s" % peaks)
 
 
 def test_an_output_is_replaced(box):
