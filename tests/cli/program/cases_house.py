@@ -19,7 +19,7 @@ PATH = re.compile(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)*/?")
 
 def files():
     """Every file of the rooms and of the root, as a path relative to it."""
-    rooms = ("src", "cuda", "apps", "tests", "docs", "cmake", "packaging", "contrib", "workflows", "data")
+    rooms = ("src", "cuda", "apps", "tests", "docs", "cmake", "packaging", "contrib", "workflows", "data", "python")
     found = [path for path in ROOT.iterdir() if path.is_file()]
     for room in rooms:
         found += [path for path in (ROOT / room).rglob("*") if path.is_file()]

@@ -1,0 +1,228 @@
+// semicrf._core: the C interface as Python objects. Arguments are checked by the library, and made by
+// semicrf/model.py, which alone calls this.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <deque>
+#include <optional>
+#include <semicrf.hpp>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace semicrf::lib;
+
+namespace {
+
+using Input = nb::ndarray<nb::ro, nb::device::cpu, nb::ndim<2>>;
+using Output = nb::ndarray<nb::device::cpu, nb::ndim<2>>;
+using Table = nb::ndarray<const double, nb::device::cpu, nb::c_contig>;
+template <class Value>
+using Made = nb::ndarray<nb::numpy, Value>;
+
+PyObject* exception_of(semicrf_status status) {
+  switch (status) {
+    case SEMICRF_BAD_ARGUMENT:
+    case SEMICRF_BAD_INPUT:
+      return PyExc_ValueError;
+    case SEMICRF_CANNOT_READ:
+    case SEMICRF_CANNOT_WRITE:
+      return PyExc_OSError;
+    case SEMICRF_OUT_OF_MEMORY:
+      return PyExc_MemoryError;
+    default:
+      return PyExc_RuntimeError;
+  }
+}
+
+// semicrf_array or semicrf_output of an array of floating-point numbers.
+template <class To, class Array>
+To strided(const Array& array) {
+  const auto size = static_cast<std::int64_t>(array.itemsize());
+  To to{};
+  to.data = array.data();
+  to.type = static_cast<semicrf_type>(size);
+  to.rows = static_cast<std::int64_t>(array.shape(0));
+  to.columns = static_cast<std::int64_t>(array.shape(1));
+  to.row_stride = array.stride(0) * size;
+  to.column_stride = array.stride(1) * size;
+  return to;
+}
+
+// A new array of these values.
+template <class Value>
+Made<Value> made(std::vector<Value> values, std::initializer_list<std::size_t> shape) {
+  auto* const kept = new std::vector<Value>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
+  return Made<Value>(kept->data(), shape, owner);
+}
+nb::object copied(const double* values, std::initializer_list<std::size_t> shape) {
+  if (values == nullptr) return nb::none();
+  std::size_t count = 1;
+  for (const std::size_t size : shape) count *= size;
+  return nb::cast(made(std::vector<double>(values, values + count), shape));
+}
+
+const double* data_of(const std::optional<Table>& table) { return table ? table->data() : nullptr; }
+
+Model model_of_tables(const Table& transition, const Table& duration, const std::optional<Table>& tail,
+                      const std::optional<Table>& start, const std::optional<Table>& end,
+                      const std::vector<std::string>& labels, const std::string& initial,
+                      const std::string& centering) {
+  std::vector<const char*> names;
+  for (const std::string& label : labels) names.push_back(label.c_str());
+  return Model(semicrf_tables{static_cast<std::int32_t>(transition.shape(0)),
+                              static_cast<std::int32_t>(duration.shape(0)), names.data(), transition.data(),
+                              duration.data(), data_of(tail), data_of(start), data_of(end), initial.c_str(),
+                              centering.c_str()});
+}
+
+nb::dict tables_of(const Model& model) {
+  const semicrf_tables tables = model.tables();
+  const auto labels = static_cast<std::size_t>(tables.num_labels);
+  nb::list names;
+  for (std::size_t c = 0; c < labels; ++c) names.append(nb::str(tables.labels[c]));
+  nb::dict found;
+  found["labels"] = names;
+  found["transition"] = copied(tables.transition, {labels, labels});
+  found["duration"] = copied(tables.duration, {static_cast<std::size_t>(tables.max_duration), labels});
+  found["tail"] = copied(tables.tail, {labels});
+  found["start"] = copied(tables.start, {labels});
+  found["end"] = copied(tables.end, {labels});
+  found["initial"] = tables.initial;
+  found["centering"] = tables.centering;
+  found["columns"] = model.columns();
+  return found;
+}
+
+// The sequences of a call, with what their pointers point to.
+class Sequences {
+ public:
+  // Tuples (name, scores, start_scores, end_scores, constraints, segments, boundary, labels, starts, ends).
+  explicit Sequences(const nb::list& given) {
+    for (const nb::handle one : given) add(nb::cast<nb::tuple>(one));
+  }
+  const std::vector<semicrf_sequence>& all() const { return all_; }
+
+ private:
+  template <class To, class Array>
+  To take(const nb::handle& given, std::deque<Array>& kept) {
+    if (given.is_none()) return {};
+    return strided<To>(kept.emplace_back(nb::cast<Array>(given)));
+  }
+  void add(const nb::tuple& given) {
+    semicrf_sequence& sequence = all_.emplace_back();
+    if (!given[0].is_none()) sequence.name = names_.emplace_back(nb::cast<std::string>(given[0])).c_str();
+    sequence.scores = take<semicrf_array>(given[1], inputs_);
+    sequence.start_scores = take<semicrf_array>(given[2], inputs_);
+    sequence.end_scores = take<semicrf_array>(given[3], inputs_);
+    if (!given[4].is_none()) add_constraints(nb::cast<nb::list>(given[4]), sequence);
+    if (!given[5].is_none()) {
+      using Segments = nb::ndarray<const std::int64_t, nb::device::cpu, nb::c_contig, nb::shape<-1, 3>>;
+      const auto segments = nb::cast<Segments>(given[5]);
+      std::vector<semicrf_segment>& kept = segments_.emplace_back();
+      kept.reserve(segments.shape(0) + 1);  // so that there is a pointer, also to no segments
+      for (std::size_t i = 0; i < segments.shape(0); ++i) {
+        const std::int64_t* const row = segments.data() + 3 * i;
+        kept.push_back({row[0], row[1], row[2]});
+      }
+      sequence.segments = kept.data();
+      sequence.num_segments = kept.size();
+    }
+    sequence.boundary = take<semicrf_output>(given[6], outputs_);
+    sequence.labels = take<semicrf_output>(given[7], outputs_);
+    sequence.starts = take<semicrf_output>(given[8], outputs_);
+    sequence.ends = take<semicrf_output>(given[9], outputs_);
+  }
+  // Tuples (kind, begin, end, labels).
+  void add_constraints(const nb::list& given, semicrf_sequence& sequence) {
+    std::vector<semicrf_constraint>& kept = constraints_.emplace_back();
+    for (const nb::handle one : given) {
+      const auto parts = nb::cast<nb::tuple>(one);
+      const std::vector<std::int32_t>& labels =
+          constraint_labels_.emplace_back(nb::cast<std::vector<std::int32_t>>(parts[3]));
+      kept.push_back({static_cast<semicrf_constraint_kind>(nb::cast<int>(parts[0])),
+                      nb::cast<std::int64_t>(parts[1]), nb::cast<std::int64_t>(parts[2]), labels.data(),
+                      labels.size()});
+    }
+    sequence.constraints = kept.data();
+    sequence.num_constraints = kept.size();
+  }
+
+  std::vector<semicrf_sequence> all_;
+  std::deque<std::string> names_;
+  std::deque<Input> inputs_;
+  std::deque<Output> outputs_;
+  std::deque<std::vector<semicrf_constraint>> constraints_;
+  std::deque<std::vector<std::int32_t>> constraint_labels_;
+  std::deque<std::vector<semicrf_segment>> segments_;
+};
+
+Result compute(const Engine& engine, const nb::list& given, bool log_partition, bool best_path, bool entropy,
+               bool counts, int best, int samples, std::uint64_t seed) {
+  const Sequences sequences(given);
+  const semicrf_request request{log_partition, best_path, entropy, counts, best, samples, seed};
+  const nb::gil_scoped_release released;
+  return engine.compute(sequences.all(), request);
+}
+
+// (segments, score, log probability); segments (n, 3): begin, end, label.
+nb::tuple path_of(const Result& result, std::size_t sequence, int kind, std::size_t index) {
+  const auto which = static_cast<semicrf_path_kind>(kind);
+  const semicrf_path path = result.path(sequence, which, index);
+  std::vector<std::int64_t> rows;
+  rows.reserve(3 * path.num_segments);
+  for (const semicrf_segment& one : result.segments(sequence, which, index))
+    rows.insert(rows.end(), {one.begin, one.end, one.label});
+  return nb::make_tuple(made(std::move(rows), {path.num_segments, 3}), path.score, path.log_probability);
+}
+
+// (transition, duration, tail)
+nb::tuple counts_of(const Result& result, std::size_t sequence, std::size_t labels, std::size_t durations) {
+  std::vector<double> transition(labels * labels), duration(durations * labels), tail(labels);
+  result.counts(sequence, transition.data(), duration.data(), tail.data());
+  return nb::make_tuple(made(std::move(transition), {labels, labels}),
+                        made(std::move(duration), {durations, labels}), made(std::move(tail), {labels}));
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Failure& failure) {
+      PyErr_SetString(exception_of(failure.status()), failure.what());
+    }
+  });
+  m.def("version", [] { return semicrf_version(); });
+  nb::class_<Model>(m, "Model")
+      .def_static("read", &Model::read, "path"_a)
+      .def_static("parse", &Model::parse, "json"_a)
+      .def_static("make", &model_of_tables, "transition"_a, "duration"_a, "tail"_a.none(), "start"_a.none(),
+                  "end"_a.none(), "labels"_a, "initial"_a, "centering"_a)
+      .def("json", &Model::json)
+      .def("tables", &tables_of);
+  nb::class_<Engine>(m, "Engine")
+      .def(
+          "__init__",
+          [](Engine* self, const Model& model, const std::string& backend, bool double_precision, int threads,
+             int device) {
+            new (self) Engine(model, {backend.c_str(), double_precision, threads, device, 0});
+          },
+          "model"_a, "backend"_a, "double_precision"_a, "threads"_a, "device"_a)
+      .def("description", &Engine::description)
+      .def("compute", &compute, "sequences"_a, "log_partition"_a, "best_path"_a, "entropy"_a, "counts"_a,
+           "best"_a, "samples"_a, "seed"_a);
+  nb::class_<Result>(m, "Result")
+      .def("number", [](const Result& result, std::size_t sequence,
+                        int which) { return result.number(sequence, static_cast<semicrf_number>(which)); })
+      .def("paths", [](const Result& result, std::size_t sequence,
+                       int kind) { return result.paths(sequence, static_cast<semicrf_path_kind>(kind)); })
+      .def("path", &path_of)
+      .def("counts", &counts_of);
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Builds the Python package over the library that is built already, and runs a file of its tests.
+
+usage: run_python_tests.py --build BUILD build|FILE
+
+`build` installs the package into BUILD/packages/semicrf as `pip install .` does, but with the libsemicrf of BUILD in place of
+one that is compiled for it; what builds it is in BUILD/packages/python. Skipped (exit code 77) where pip cannot install that, or
+headers of Python are missing.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "peers"))
+import packages  # noqa: E402
+
+
+def build(folder, installed):
+    if not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
+        packages.skip("headers of Python are not installed (python3-dev)")
+    tools = packages.installed(HERE / "requirements.txt", folder / "packages" / "python")
+    environment = {**os.environ, "PYTHONPATH": str(tools), "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
+    shutil.rmtree(installed, ignore_errors=True)
+    nanobind = subprocess.run([sys.executable, "-m", "nanobind", "--cmake_dir"], env=environment, capture_output=True, text=True,
+                              check=True).stdout.strip()
+    settings = ["cmake.source-dir=python", "cmake.define.semicrf_DIR=%s" % (folder / "cmake"), "cmake.define.nanobind_DIR=" + nanobind,
+                "build-dir=%s" % (folder / "packages" / "extension"), "wheel.py-api="]
+    done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps",
+                           "--no-build-isolation", "--target", str(installed), str(ROOT)]
+                          + ["-C" + setting for setting in settings], env=environment)
+    if done.returncode != 0:
+        sys.exit("FAILED: pip install")
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("what")
+    given = parser.parse_args()
+    folder = given.build.resolve()
+    installed = folder / "packages" / "semicrf"
+    if given.what == "build":
+        return build(folder, installed)
+    if not (installed / "semicrf").exists():
+        packages.skip("the package is not built (python: build)")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(folder / "packages" / "python")]),
+                   "SEMICRF_PROGRAM": str(folder / "bin" / "semicrf"), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.exit(subprocess.run([sys.executable, str(HERE / given.what)], env=environment).returncode)
+
+
+if __name__ == "__main__":
+    main()
