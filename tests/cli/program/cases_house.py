@@ -13,6 +13,8 @@ PAGES = ("design.md", "algorithm.md", "cuda.md")
 MOST_SOURCES = 16  # a header and its source are one
 MOST_WORDS = 30  # of the glossary
 MOST_OF_A_CELL = 300  # characters
+MOST_OF_USER_PAGES = 25000  # words
+SAID_ONCE = 14  # words
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 PATH = re.compile(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)*/?")
 
@@ -234,6 +236,21 @@ def test_named_sections_are_there(box):
                 lost.append('%s: no "%s" in %s' % (path, title, page.name))
     check(count > 30, "only %d named sections found" % count)
     check(not lost, "\n".join(lost))
+
+
+def test_user_pages_are_short_and_say_things_once(box):
+    """All pages for users together have at most 25,000 words, and no fourteen of them, code left out, follow each other twice."""
+    pages = {page.name: page.read_text() for page in sorted((ROOT / "docs/users").glob("*.md"))}
+    count = sum(len(text.split()) for text in pages.values())
+    check(count <= MOST_OF_USER_PAGES, "docs/users has %d words, %d at most: move what no user needs to docs" % (count, MOST_OF_USER_PAGES))
+    places = {}
+    for page, text in pages.items():
+        prose = "\n".join(line for line in re.sub(r"```.*?```", "", text, flags=re.S).splitlines() if not line.startswith("    "))
+        words = re.findall(r"[A-Za-z0-9'-]+", prose.lower())
+        for i in range(len(words) - SAID_ONCE + 1):
+            places.setdefault(" ".join(words[i:i + SAID_ONCE]), []).append(page)
+    twice = ["%s: %s" % (" and ".join(where), text) for text, where in places.items() if len(where) > 1]
+    check(not twice, "\n".join(twice))
 
 
 def test_no_table_cell_is_long(box):
