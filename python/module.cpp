@@ -99,6 +99,28 @@ nb::dict tables_of(const Model& model) {
   return found;
 }
 
+Model learn(const std::vector<Input>& sequences, const Model* start, int num_labels,
+            const std::optional<std::string>& emission, const std::optional<std::string>& durations,
+            int max_duration, bool tail, bool self_transitions, bool random_start, int restarts,
+            int max_iterations, double tolerance, std::uint64_t seed, bool double_precision, int threads) {
+  std::vector<semicrf_array> arrays;
+  for (const Input& one : sequences) arrays.push_back(strided<semicrf_array>(one));
+  semicrf_learning how{};
+  how.num_labels = num_labels;
+  how.emission = emission ? emission->c_str() : nullptr;
+  how.durations = durations ? durations->c_str() : nullptr;
+  how.max_duration = max_duration;
+  how.tail = tail;
+  how.self_transitions = self_transitions;
+  how.random_start = random_start;
+  how.restarts = restarts;
+  how.max_iterations = max_iterations;
+  how.tolerance = tolerance;
+  how.seed = seed;
+  const nb::gil_scoped_release released;
+  return Model::learn(arrays, how, start, {nullptr, double_precision, threads, 0, 0});
+}
+
 // The sequences of a call, with what their pointers point to.
 class Sequences {
  public:
@@ -205,6 +227,10 @@ NB_MODULE(_core, m) {
       .def_static("parse", &Model::parse, "json"_a)
       .def_static("make", &model_of_tables, "transition"_a, "duration"_a, "tail"_a.none(), "start"_a.none(),
                   "end"_a.none(), "labels"_a, "initial"_a, "centering"_a)
+      .def_static("learn", &learn, "sequences"_a, "start"_a.none(), "num_labels"_a, "emission"_a.none(),
+                  "durations"_a.none(), "max_duration"_a, "tail"_a, "self_transitions"_a, "random_start"_a,
+                  "restarts"_a, "max_iterations"_a, "tolerance"_a, "seed"_a, "double_precision"_a,
+                  "threads"_a)
       .def("json", &Model::json)
       .def("tables", &tables_of);
   nb::class_<Engine>(m, "Engine")

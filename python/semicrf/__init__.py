@@ -6,7 +6,8 @@ answers on the same scores.
 """
 
 from ._core import version as _version
+from .hsmm import HSMM
 from .model import Constraint, Model, Posteriors, Segmentation
 
 __version__ = _version()
-__all__ = ["Constraint", "Model", "Posteriors", "Segmentation"]
+__all__ = ["HSMM", "Constraint", "Model", "Posteriors", "Segmentation"]

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 #include <utility>
 
 #include "core/process_memory.h"
-#include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "inputs/arguments/input_arguments.h"
@@ -18,9 +16,9 @@
 #include "io/params/params_json.h"
 #include "io/text/provenance_header.h"
 #include "learn/em_fit.h"
-#include "learn/em_start.h"
 #include "learn/learn_checkpoint.h"
 #include "learn/learn_data.h"
+#include "learn/learn_fits.h"
 #include "learn/learn_record.h"
 #include "learn/learn_shapes.h"
 #include "learn/learn_warnings.h"
@@ -36,39 +34,6 @@ namespace {
 
 void tell(const LearnLog& log, const std::string& line) {
   if (log.info) log.info(line);
-}
-
-// Labels in the order of their share of the bins, largest first; the first `known` keep their places.
-Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known) {
-  const std::size_t labels = parameters.labels.size(), tracks = parameters.tracks.size();
-  std::vector<std::size_t> order(labels);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(known), order.end(),
-                   [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
-  Parameters sorted = parameters;
-  const ChainModel& from = parameters.chain;
-  ChainModel& to = sorted.chain;
-  for (std::size_t i = 0; i < labels; ++i) {
-    const std::size_t c = order[i];
-    to.start_scores[i] = from.start_scores[c];
-    if (!to.end_scores.empty()) to.end_scores[i] = from.end_scores[c];
-    for (std::size_t j = 0; j < labels; ++j)
-      to.transition[i * labels + j] = from.transition[c * labels + order[j]];
-    for (std::size_t k = 0; k < wide(from.max_duration); ++k)
-      to.duration_bias[k * labels + i] = from.duration_bias[k * labels + c];
-    if (from.has_tail()) to.log_tail[i] = from.log_tail[c];
-    sorted.emission->bias[i] = parameters.emission->bias[c];
-    std::copy_n(parameters.emission->weights.begin() + static_cast<std::ptrdiff_t>(c * tracks), tracks,
-                sorted.emission->weights.begin() + static_cast<std::ptrdiff_t>(i * tracks));
-  }
-  return sorted;
-}
-
-// Durations as a table, and tails as numbers, for the file.
-void set_duration_spec(Parameters& parameters) {
-  parameters.duration = DurationSpec{};
-  for (const double log_q : parameters.chain.log_tail)
-    parameters.duration.tail.push_back(log_q == kNegativeInfinity ? 0 : std::exp(log_q));
 }
 
 class Learner {
@@ -241,26 +206,16 @@ class Learner {
   // Returns the number of free parameters.
   int fit(const LearnJob& job, int at_once, EmState& state,
           const std::function<void(const EmState&)>& save) const {
-    const SegmentLaw law(shapes_.law_options(), job.labels);
-    Emissions emissions(data_.family, data_.inputs.training, data_.sizes);
     EngineOptions engine = options_.engine;
     engine.threads = std::max(1, engine.threads / at_once);
-    if (!data_.init && state.log_likelihood.empty()) {
-      EmStart start = choose_start(data_.inputs.training, state.parameters, shapes_.law_options(),
-                                   data_.family, data_.sizes,
-                                   {job.labels, static_cast<int>(data_.known.size()), options_.start,
-                                    options_.seed + static_cast<std::uint64_t>(job.restart)},
-                                   engine);
-      state.parameters = std::move(start.parameters);
-      state.sizes = std::move(start.sizes);
-      if (start.window > 1)
-        tell(log_, fit_name(job) + ": starts from clusters of means over " + std::to_string(start.window) +
-                       " bins");
-    }
-    state = fit_em(data_.inputs.training, data_.inputs.validation, engine,
-                   {options_.max_iterations, options_.tolerance}, law, emissions, std::move(state),
-                   {[&](const EmIteration& done) { show(job, done); }, save});
-    return law.free_parameters() + emissions.free_parameters(job.labels);
+    FitResult fitted = fit_job(options_, data_, job, engine, std::move(state),
+                               {[&](const EmIteration& done) { show(job, done); }, save}, [&](int window) {
+                                 if (window > 1)
+                                   tell(log_, fit_name(job) + ": starts from clusters of means over " +
+                                                  std::to_string(window) + " bins");
+                               });
+    state = std::move(fitted.state);
+    return fitted.free_parameters;
   }
 
   std::string fit_name(const LearnJob& job) const {
@@ -278,29 +233,13 @@ class Learner {
   }
 
   void keep(EmState state, const LearnJob& job, int free_parameters) {
-    LearnedFit fit;
-    fit.labels = job.labels;
-    fit.restart = job.restart;
-    fit.iterations = state.iterations();
-    fit.converged = state.converged;
-    fit.parameters = free_parameters;
-    fit.log_likelihood = std::move(state.log_likelihood);
-    fit.validation = state.validation;
-    fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
-    fit.bic =
-        fit.parameters * std::log(static_cast<double>(record_.positions)) - 2 * fit.log_likelihood.back();
-    record_.fits.push_back(std::move(fit));
+    record_.fits.push_back(learned_fit(job, state, free_parameters, record_.positions));
     const std::size_t latest = record_.fits.size() - 1;
     if (latest > 0 && !is_better(record_.fits[latest], record_.fits[record_.chosen])) return;
     record_.chosen = latest;
     best_bins_ = state.bins;
     record_.sizes = state.sizes;
     best_ = data_.init ? state.parameters : sorted_by_bins(state.parameters, state.bins, data_.known.size());
-  }
-
-  static bool is_better(const LearnedFit& a, const LearnedFit& b) {
-    if (a.labels == b.labels) return a.log_likelihood.back() > b.log_likelihood.back();
-    return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
   }
 
   void warn_of_model() {

@@ -43,6 +43,16 @@ class LearnDataReader {
     return std::move(data_);
   }
 
+  // Data that lie in memory: raw values of `tracks`, which are those of the model to go on from, if there is
+  // one.
+  LearnData take(std::optional<Parameters> init, TrainingData raw, std::vector<Track> tracks) {
+    if (init) take_init(std::move(*init));
+    data_.tracks = std::move(tracks);
+    data_.inputs.training = std::move(raw);
+    settle_features();
+    return std::move(data_);
+  }
+
  private:
   void check_options() const {
     if (options_.labels.empty() && !options_.from_file() && options_.known_labels.empty())
@@ -59,11 +69,15 @@ class LearnDataReader {
 
   void read_init() {
     if (options_.chromhmm_model.empty()) {
-      data_.init = read_params_json(options_.input.parameters).parameters;
+      take_init(read_params_json(options_.input.parameters).parameters);
     } else {
-      data_.init = parameters_of(read_chromhmm_model(options_.chromhmm_model),
-                                 options_.input.bin_size.value_or(kDefaultBinSize), data_.inputs.warnings);
+      take_init(parameters_of(read_chromhmm_model(options_.chromhmm_model),
+                              options_.input.bin_size.value_or(kDefaultBinSize), data_.inputs.warnings));
     }
+  }
+
+  void take_init(Parameters init) {
+    data_.init = std::move(init);
     check_init();
     RecordedEmissions recorded = recorded_emissions(data_.init->training);
     if (recorded.scale != 1)
@@ -176,6 +190,11 @@ class LearnDataReader {
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
     if (array_holes && !has_holes())
       for (Track& track : data_.tracks) track.missing = MissingPolicy::kSkip;
+    settle_features();
+  }
+
+  // From raw values to the features of the family.
+  void settle_features() {
     if (data_.init) {
       data_.tracks = data_.init->tracks;
       settle_family_of_init();
@@ -248,5 +267,10 @@ class LearnDataReader {
 }  // namespace
 
 LearnData read_learn_data(const LearnOptions& options) { return LearnDataReader(options).read(); }
+
+LearnData learn_data_of(const LearnOptions& options, std::optional<Parameters> init, TrainingData raw,
+                        std::vector<Track> tracks) {
+  return LearnDataReader(options).take(std::move(init), std::move(raw), std::move(tracks));
+}
 
 }  // namespace semicrf

@@ -24,6 +24,8 @@ EngineOptions::Backend backend_of(const char* name) {
                    R"(it is "cpu", "reference", "cuda" or "auto")");
 }
 
+}  // namespace
+
 EngineOptions engine_options(const semicrf_options& given) {
   if (given.threads < 0) throw UsageError("threads must not be negative", "");
   if (given.device < 0) throw UsageError("device must not be negative", "");
@@ -35,8 +37,6 @@ EngineOptions engine_options(const semicrf_options& given) {
   if (options.is_cuda()) options.devices = {given.device};
   return options;
 }
-
-}  // namespace
 
 LibraryEngine::LibraryEngine(std::shared_ptr<const LibraryModel> model, const EngineOptions& options,
                              std::optional<std::int64_t> max_memory)

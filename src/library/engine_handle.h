@@ -17,6 +17,9 @@
 
 namespace semicrf {
 
+// UsageError: an option that is none.
+EngineOptions engine_options(const semicrf_options& given);
+
 // Engines are for one caller at a time: a call takes a pool that is idle, or one that is made for it.
 class LibraryEngine {
  public:

@@ -63,11 +63,11 @@ Parameters parameters_of(const semicrf_tables& tables) {
   return parameters;
 }
 
+}  // namespace
+
 semicrf_model* handle_of(Parameters parameters) {
   return new semicrf_model{std::make_shared<const LibraryModel>(std::move(parameters))};
 }
-
-}  // namespace
 
 LibraryModel::LibraryModel(Parameters given) : parameters(std::move(given)) {
   for (const Label& label : parameters.labels) label_names.push_back(label.name.c_str());

@@ -30,6 +30,9 @@ struct LibraryModel {
   }
 };
 
+// A handle of its own for the caller.
+semicrf_model* handle_of(Parameters parameters);
+
 }  // namespace semicrf
 
 struct semicrf_model {

@@ -229,6 +229,31 @@ SEMICRF_API semicrf_status semicrf_result_counts(const semicrf_result* result, s
                                                  semicrf_error* error);
 SEMICRF_API void semicrf_result_free(semicrf_result* result);
 
+/* ---- models from tracks alone */
+
+/* How the command `learn` is asked to fit a hidden semi-Markov model (docs/users/learning.md). */
+typedef struct semicrf_learning {
+  int32_t num_labels;       /* 1..200; with a model to start from, its labels count */
+  const char* emission;     /* "gaussian", "poisson", "negative-binomial", "bernoulli"; null: by the values */
+  const char* durations;    /* "table", "geometric", "negative-binomial"; null: "table" */
+  int32_t max_duration;     /* K; 0: 100 and a tail */
+  int32_t tail;             /* not 0: longer segments, falling geometrically */
+  int32_t self_transitions; /* not 0: a label may follow itself; as it must where there is one label */
+  int32_t random_start;     /* not 0: bins drawn at random, else clusters of bins */
+  int32_t restarts;         /* fits with other seeds, of which the likeliest is taken; 0: one */
+  int32_t max_iterations;   /* 0: the likelihood of the model that is given */
+  double tolerance;         /* relative increase of the likelihood at which to stop */
+  uint64_t seed;
+} semicrf_learning;
+
+/* Fits to arrays (T, F) of raw values, all finite, read in single precision: Baum-Welch with explicit
+ * durations. `start`: null, or a model that was learned, to go on from. The model's JSON has in "training"
+ * the log likelihoods of all iterations and whether the fit converged. */
+SEMICRF_API semicrf_status semicrf_learn(const semicrf_array* sequences, size_t count,
+                                         const semicrf_model* start, const semicrf_learning* how,
+                                         const semicrf_options* options, semicrf_model** model,
+                                         semicrf_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,15 @@ class Model {
     model_.reset(model);
   }
 
+  // `start`: null, or a model to go on from.
+  static Model learn(std::span<const semicrf_array> sequences, const semicrf_learning& how,
+                     const Model* start = nullptr, const semicrf_options& options = {}) {
+    semicrf_model* model = nullptr;
+    call(semicrf_learn, sequences.data(), sequences.size(), start != nullptr ? start->get() : nullptr, &how,
+         &options, &model);
+    return Model(model);
+  }
+
   std::string json() const {
     std::size_t length = 0;
     call(semicrf_model_json, get(), nullptr, std::size_t{0}, &length);

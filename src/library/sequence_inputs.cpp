@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "core/sizes.h"
 #include "inputs/sequence_scan.h"
-#include "io/arrays/npy_reader.h"
 
 namespace semicrf {
 namespace {
@@ -39,31 +38,6 @@ NpyType npy_type(semicrf_type type) {
 bool has_strides(const semicrf_array& array, std::int64_t row, std::int64_t column) {
   return (array.rows == 1 || array.row_stride == row) &&
          (array.columns == 1 || array.column_stride == column);
-}
-
-// The array where it lies, if its values follow each other, by rows or by columns; else a copy.
-NpyArray viewed(const semicrf_array& array, const std::string& what) {
-  check_type(array, what, true);
-  if (array.rows < 1 || array.columns < 1 || array.rows > kMostValues / array.columns)
-    throw UsageError(what + ": has no rows or columns, or too many: " + shape_text(array.rows, array.columns),
-                     "");
-  NpyHeader layout;
-  layout.type = npy_type(array.type);
-  layout.rows = array.rows;
-  layout.columns = array.columns;
-  const auto size = static_cast<std::int64_t>(array.type);
-  if (has_strides(array, array.columns * size, size))
-    return NpyArray::of_values(layout, array.data, nullptr, what);
-  layout.fortran_order = has_strides(array, size, array.rows * size);
-  if (layout.fortran_order) return NpyArray::of_values(layout, array.data, nullptr, what);
-  const auto copy = std::make_shared<std::vector<double>>(
-      ceil_div<std::size_t>(wide(array.rows * array.columns * size), sizeof(double)));
-  auto* to = reinterpret_cast<char*>(copy->data());
-  const auto* const first = static_cast<const char*>(array.data);
-  for (std::int64_t r = 0; r < array.rows; ++r)
-    for (std::int64_t c = 0; c < array.columns; ++c, to += size)
-      std::memcpy(to, first + r * array.row_stride + c * array.column_stride, wide(size));
-  return NpyArray::of_values(layout, copy->data(), copy, what);
 }
 
 void check_shape(const semicrf_array& array, std::int64_t rows, std::int64_t columns, const std::string& what,
@@ -170,6 +144,30 @@ void write_rows(const semicrf_output& out, PositionRange range, std::span<const 
 }
 
 }  // namespace
+
+NpyArray viewed(const semicrf_array& array, const std::string& what) {
+  check_type(array, what, true);
+  if (array.rows < 1 || array.columns < 1 || array.rows > kMostValues / array.columns)
+    throw UsageError(what + ": has no rows or columns, or too many: " + shape_text(array.rows, array.columns),
+                     "");
+  NpyHeader layout;
+  layout.type = npy_type(array.type);
+  layout.rows = array.rows;
+  layout.columns = array.columns;
+  const auto size = static_cast<std::int64_t>(array.type);
+  if (has_strides(array, array.columns * size, size))
+    return NpyArray::of_values(layout, array.data, nullptr, what);
+  layout.fortran_order = has_strides(array, size, array.rows * size);
+  if (layout.fortran_order) return NpyArray::of_values(layout, array.data, nullptr, what);
+  const auto copy = std::make_shared<std::vector<double>>(
+      ceil_div<std::size_t>(wide(array.rows * array.columns * size), sizeof(double)));
+  auto* to = reinterpret_cast<char*>(copy->data());
+  const auto* const first = static_cast<const char*>(array.data);
+  for (std::int64_t r = 0; r < array.rows; ++r)
+    for (std::int64_t c = 0; c < array.columns; ++c, to += size)
+      std::memcpy(to, first + r * array.row_stride + c * array.column_stride, wide(size));
+  return NpyArray::of_values(layout, copy->data(), copy, what);
+}
 
 std::string sequence_name(const semicrf_sequence& sequence, std::size_t index) {
   return sequence.name != nullptr ? sequence.name : std::to_string(index);

@@ -11,11 +11,16 @@
 #include "engine/boundary_state.h"
 #include "inputs/piece_source.h"
 #include "inputs/statements/constraint.h"
+#include "io/arrays/npy_reader.h"
 #include "io/text/chromosomes.h"
 #include "library/model_handle.h"
 #include "library/semicrf.h"
 
 namespace semicrf {
+
+// The array where it lies, if its values follow each other, by rows or by columns; else a copy. `what`: its
+// name in messages. UsageError: no rows or columns, an unknown type.
+NpyArray viewed(const semicrf_array& array, const std::string& what);
 
 // The name of sequence number `index` in messages.
 std::string sequence_name(const semicrf_sequence& sequence, std::size_t index);

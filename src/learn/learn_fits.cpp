@@ -1,0 +1,84 @@
+#include "learn/learn_fits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/sizes.h"
+#include "learn/em_start.h"
+
+namespace semicrf {
+
+FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
+                  const EngineOptions& engine, EmState state, const EmWatcher& watcher,
+                  const std::function<void(int window)>& started) {
+  const LawOptions shape = LearnShapes(options, data).law_options();
+  const SegmentLaw law(shape, job.labels);
+  Emissions emissions(data.family, data.inputs.training, data.sizes);
+  if (!data.init && state.log_likelihood.empty()) {
+    EmStart start = choose_start(data.inputs.training, state.parameters, shape, data.family, data.sizes,
+                                 {job.labels, static_cast<int>(data.known.size()), options.start,
+                                  options.seed + static_cast<std::uint64_t>(job.restart)},
+                                 engine);
+    state.parameters = std::move(start.parameters);
+    state.sizes = std::move(start.sizes);
+    if (started) started(start.window);
+  }
+  state = fit_em(data.inputs.training, data.inputs.validation, engine,
+                 {options.max_iterations, options.tolerance}, law, emissions, std::move(state), watcher);
+  return {std::move(state), law.free_parameters() + emissions.free_parameters(job.labels)};
+}
+
+LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,
+                       std::int64_t positions) {
+  LearnedFit fit;
+  fit.labels = job.labels;
+  fit.restart = job.restart;
+  fit.iterations = state.iterations();
+  fit.converged = state.converged;
+  fit.parameters = free_parameters;
+  fit.log_likelihood = state.log_likelihood;
+  fit.validation = state.validation;
+  fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
+  fit.bic = fit.parameters * std::log(static_cast<double>(positions)) - 2 * fit.log_likelihood.back();
+  return fit;
+}
+
+bool is_better(const LearnedFit& a, const LearnedFit& b) {
+  if (a.labels == b.labels) return a.log_likelihood.back() > b.log_likelihood.back();
+  return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
+}
+
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known) {
+  const std::size_t labels = parameters.labels.size(), tracks = parameters.tracks.size();
+  std::vector<std::size_t> order(labels);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(known), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
+  Parameters sorted = parameters;
+  const ChainModel& from = parameters.chain;
+  ChainModel& to = sorted.chain;
+  for (std::size_t i = 0; i < labels; ++i) {
+    const std::size_t c = order[i];
+    to.start_scores[i] = from.start_scores[c];
+    if (!to.end_scores.empty()) to.end_scores[i] = from.end_scores[c];
+    for (std::size_t j = 0; j < labels; ++j)
+      to.transition[i * labels + j] = from.transition[c * labels + order[j]];
+    for (std::size_t k = 0; k < wide(from.max_duration); ++k)
+      to.duration_bias[k * labels + i] = from.duration_bias[k * labels + c];
+    if (from.has_tail()) to.log_tail[i] = from.log_tail[c];
+    sorted.emission->bias[i] = parameters.emission->bias[c];
+    std::copy_n(parameters.emission->weights.begin() + static_cast<std::ptrdiff_t>(c * tracks), tracks,
+                sorted.emission->weights.begin() + static_cast<std::ptrdiff_t>(i * tracks));
+  }
+  return sorted;
+}
+
+void set_duration_spec(Parameters& parameters) {
+  parameters.duration = DurationSpec{};
+  for (const double log_q : parameters.chain.log_tail)
+    parameters.duration.tail.push_back(log_q == kNegativeInfinity ? 0 : std::exp(log_q));
+}
+
+}  // namespace semicrf

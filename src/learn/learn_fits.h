@@ -1,0 +1,42 @@
+// One fit of `learn`, from its start to the parameters that a file gets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/options.h"
+#include "learn/em_fit.h"
+#include "learn/learn_data.h"
+#include "learn/learn_options.h"
+#include "learn/learn_record.h"
+#include "learn/learn_shapes.h"
+
+namespace semicrf {
+
+struct FitResult {
+  EmState state;
+  int free_parameters = 0;
+};
+
+// Fits the model of `job` to the training data: from clusters or, where there is a model to go on from, from
+// that; or goes on from `state`, if it has begun. `started`: told the bins whose means were clustered; may be
+// empty. `engine`: with the threads of this fit.
+FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
+                  const EngineOptions& engine, EmState state, const EmWatcher& watcher,
+                  const std::function<void(int window)>& started = {});
+
+// What is recorded of a fit to so many positions.
+LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,
+                       std::int64_t positions);
+// Which of two fits is taken: of as many labels the likelier, else by the held-out likelihood or the BIC.
+bool is_better(const LearnedFit& a, const LearnedFit& b);
+
+// Labels in the order of their share of the bins, largest first; the first `known` keep their places.
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known);
+
+// Durations as a table, and tails as numbers, for a file.
+void set_duration_spec(Parameters& parameters);
+
+}  // namespace semicrf
