@@ -78,6 +78,27 @@ OpenSource opener_of(const Piece& piece) {
 
 }  // namespace
 
+// The source of a piece's analyses. Where each of them has the piece in one window, and scores are made of
+// features by the host, it makes them once for all of them, in place of once for each; this takes no more
+// memory than the scores that the window of an analysis has.
+class ProjectedOnce {
+ public:
+  ProjectedOnce(const PieceSetup& setup, const PiecePlan& plan, const AnalysisList& analyses)
+      : source_(setup.source.get()) {
+    if (!plan.whole() || analyses.size() < 2 || setup.edges != nullptr || setup.engine->projects() ||
+        source_->projection_threads() == 0)
+      return;
+    const ScoreWindow whole = HostProjection(*source_).read(0, source_->length(), buffers_);
+    kept_.emplace(whole, setup.engine->model().num_labels);
+  }
+  ScoreSource& source() { return kept_ ? *kept_ : *source_; }
+
+ private:
+  ScoreSource* source_;
+  ScoreBuffers buffers_;
+  std::optional<MemoryScoreSource> kept_;
+};
+
 // A computed piece, kept until it is its turn to be written.
 struct PieceRunner::Finished {
   Piece piece;
@@ -147,6 +168,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
   PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, share - kept);
   plan.threads = engines_.threads_per_device();
+  ProjectedOnce projected(setup, plan, options_.analyses);
   Finished finished;
   finished.piece = piece;
   const BlockSink sink = [&](const PieceResult& so_far, const PosteriorBlock& block) {
@@ -159,8 +181,8 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
     });
   };
   finished.result =
-      analyse_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, plan, identity_of(piece),
-                    sink, [&](std::int64_t positions) { advance(positions); });
+      analyse_piece(*setup.engine, projected.source(), setup.chain, options_.analyses, plan,
+                    identity_of(piece), sink, [&](std::int64_t positions) { advance(positions); });
   piece.scores->prefetch.reset();  // the prefetch belongs to this engine, so this thread drops it
   // A path waits for its turn in its spool, so that the device can go on.
   std::vector<Finished> rest;

@@ -3,6 +3,8 @@
 import functools
 import gzip
 import json
+import random
+import re
 
 import oracle
 from harness import bed_rows, check
@@ -540,3 +542,19 @@ def test_dry_run_computes_nothing(box):
 def test_log_file(box):
     box.ok("decode -q -p scores.params.json -o out.bed --log-file run.log scores.npy")
     check(box.text("run.log").strip(), "the log is empty")
+
+
+def test_features_in_one_window_and_in_several(box):
+    """Scores that are made of features once for all analyses, where each has the piece in one window, are those of windows."""
+    track_parameters(box, tracks=("one", "two"), emission={"weights": [[0, 0.25], [1, -0.5]], "bias": [0, -1]},
+                     boundary={"window": [-1, 1], "start_weights": [[0.1] * 6, [0.2] * 6], "end_weights": [[0] * 6, [-0.1] * 6]})
+    draw = random.Random(5)
+    box.path("x.npy").write_bytes(npy([[draw.choice((0, 1, 3)), draw.random()] for _ in range(150000)]))
+    found = set()
+    for memory, windows in (("2G", "1 window of"), ("48M", " windows of")):
+        command = "decode -q -p track.json --table t.tsv --boundaries b.tsv --posterior p.bedgraph --max-memory %s -o o.bed x.npy" % memory
+        plan = box.ok(command + " --dry-run").stdout
+        check(re.search("posterior: [0-9]*%s" % windows, plan), plan)
+        box.ok(command)
+        found.add("".join(re.sub("^#option max-memory.*\n", "", box.text(name), flags=re.M) for name in ("o.bed", "t.tsv", "b.tsv", "p.bedgraph")))
+    check(len(found) == 1, "other bytes")
