@@ -23,6 +23,7 @@
 #include "apps/options/given_values.h"
 #include "apps/options/option_groups.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/files/file_errors.h"
@@ -220,6 +221,7 @@ int guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   semicrf::reserve_standard_descriptors();
+  semicrf::keep_freed_memory();
   const int exit_code = semicrf::guarded_run(argc, argv);
   semicrf::finish_ranks(exit_code);
   return exit_code;

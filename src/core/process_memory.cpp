@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "core/error.h"
 #include "core/text/fixed_decimal.h"
@@ -53,6 +54,14 @@ std::int64_t peak_resident_bytes() {
 void share_one_heap() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): runs call it before they start threads
+#endif
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kNever = std::numeric_limits<int>::max();
+  mallopt(M_MMAP_THRESHOLD, kNever);  // NOLINT(concurrency-mt-unsafe): main calls it before there are threads
+  mallopt(M_TRIM_THRESHOLD, kNever);  // NOLINT(concurrency-mt-unsafe)
 #endif
 }
 
