@@ -42,7 +42,11 @@ class Run {
     truth_ = read_segmentation(options.truth, sizes_, labels_, times_of(options.truth_times));
     if (has_prediction())
       predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
-    if (!options.background.empty()) fill_truth();
+    if (!options.background.empty()) {
+      const int background = labels_.number(options.background);
+      fill(truth_, predicted_, background);
+      if (!labels_of(predicted_).contains(background)) fill(predicted_, truth_, background);
+    }
     report_.version = options.version;
     report_.truth = {file_title(options.truth), truth_.count};
     if (has_prediction()) report_.predicted = {file_title(options.predicted), predicted_.count};
@@ -106,14 +110,13 @@ class Run {
     report_.warnings.push_back(warning);
   }
 
-  // What the truth leaves open on its chromosomes, to the end of both files, becomes background.
-  void fill_truth() {
-    const int background = labels_.number(options_.background);
+  // What a list leaves open on its chromosomes, to the end of both files, becomes background.
+  void fill(Segmentation& list, const Segmentation& other, int background) const {
     const ChromosomeIndex of_genome(sizes_);
-    for (auto& [chromosome, segments] : truth_.segments) {
+    for (auto& [chromosome, segments] : list.segments) {
       std::int64_t end = segments.back().end;
-      if (const std::vector<Segment>& predicted = predicted_.on(chromosome); !predicted.empty())
-        end = std::max(end, predicted.back().end);
+      if (const std::vector<Segment>& others = other.on(chromosome); !others.empty())
+        end = std::max(end, others.back().end);
       if (const Chromosome* const known = of_genome.find(chromosome)) end = known->length;
       segments = with_gaps_filled(segments, end, [&](std::int64_t begin, std::int64_t to, const Segment*) {
         return Segment{begin, to, background};

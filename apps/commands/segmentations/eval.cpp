@@ -163,7 +163,7 @@ void add_eval_command(CLI::App& program) {
   command
       ->add_option("--background", options.background,
                    "label of the bases that no line of the truth covers, for lists of peaks (default: such "
-                   "bases are not evaluated)")
+                   "bases are not evaluated); and of the prediction, where that is a list of peaks, too")
       ->type_name("LABEL");
   command
       ->add_option(

@@ -9,6 +9,7 @@
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/files/input_kind.h"
+#include "io/files/output_names.h"
 #include "io/text/chromosomes.h"
 #include "io/text/provenance_header.h"
 
@@ -30,6 +31,16 @@ bool is_browser_word(std::string_view word) {
   constexpr std::array<std::string_view, 8> kWords = {"position", "hide", "dense", "squish",
                                                       "pack",     "full", "pix",   ""};
   return std::ranges::find(kWords, word) != kWords.end();
+}
+
+// "peak_12" and MACS's "sample_peak_12a", which number the peaks of a list: "peak", "sample_peak".
+std::string without_number(std::string name) {
+  std::size_t end = name.size();
+  if (end > 0 && name[end - 1] >= 'a' && name[end - 1] <= 'z') --end;  // summits of one peak
+  const std::size_t digits = name.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
+  if (digits != std::string::npos && digits > 0 && digits + 1 < end && name[digits] == '_')
+    name.resize(digits);
+  return name;
 }
 
 constexpr const char* kNoBase = "this is a point, an interval without a base";
@@ -117,7 +128,9 @@ std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record) {
   return color;
 }
 
-BedReader::BedReader(std::string path, BedPoints points) : points_(points) {
+BedReader::BedReader(std::string path, BedPoints points)
+    : points_(points),
+      numbers_peaks_(has_ending(path, {".narrowpeak", ".narrowpeak.gz", ".broadpeak", ".broadpeak.gz"})) {
   switch (bed_kind(path)) {
     case InputKind::kBigBed:
       bigbed_.emplace(path);
@@ -189,6 +202,7 @@ bool BedReader::next(BedRecord& record) {
     throw InputError(lines_->path(), lines_->line_number(),
                      "start and end are both " + record.fields[1] + ": " + kNoBase, kNoBaseAdvice);
   record.name = record.fields.size() > 3 ? record.fields[3] : "";
+  if (numbers_peaks_) record.name = without_number(std::move(record.name));
   record.line = lines_->line_number();
   return true;
 }

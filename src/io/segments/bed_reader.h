@@ -27,9 +27,9 @@ std::string_view other_format(std::string_view line);
 
 struct BedRecord {
   std::string chromosome;
-  std::int64_t begin = 0;           // base, 0-based
-  std::int64_t end = 0;             // one past the last base, > begin unless points are allowed
-  std::string name;                 // column 4, empty when absent
+  std::int64_t begin = 0;  // base, 0-based
+  std::int64_t end = 0;    // one past the last base, > begin unless points are allowed
+  std::string name;        // column 4, empty when absent; of .narrowPeak and .broadPeak without the number
   std::vector<std::string> fields;  // every column as it stands
   std::int64_t line = 0;            // line number in the file; of bigBed the number of the interval
   bool is_text = true;              // else of bigBed, whose intervals have no lines
@@ -73,6 +73,7 @@ class BedReader {
   std::optional<TextLines> lines_;  // else
   std::string line_;
   std::map<std::string, std::string> options_;
+  bool numbers_peaks_ = false;  // names are those of numbered peaks: BedRecord::name is without the number
 };
 
 std::vector<BedRecord> read_bed(const std::string& path);

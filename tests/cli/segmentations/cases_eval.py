@@ -340,3 +340,20 @@ def test_a_truth_of_peaks(box):
     check(peak["bases"]["predicted"] == 300 and peak["bases"]["matched"] == 200, "%r" % peak["bases"])
     check(report["bases"] == 700 if "bases" in report else "700 bases" in box.text("out.txt"), box.text("out.txt"))
     box.ok("eval --truth truth.bed found.bed --background peak -o out.txt")
+
+
+def test_numbered_peaks_are_of_one_label(box):
+    """Names of .narrowPeak and .broadPeak files lose their number, and --background labels what is between them."""
+    box.write("truth.bed", "chr1\t100\t200\tpeak\nchr1\t500\t600\tpeak\n")
+    line = "chr1\t%d\t%d\t%s\t0\t.\t1\t-1\t-1\t-1\n"
+    for name in ("x.narrowPeak", "x.broadPeak"):
+        box.write(name, "".join(line % row for row in ((100, 200, "peak_1"), (300, 400, "peak_12a"), (500, 600, "peak_13"))))
+        box.ok("eval --truth truth.bed %s --background none -o out.txt --json out.json" % name)
+        labels = {label["name"]: label for label in json.loads(box.text("out.json"))["labels"]}
+        check(set(labels) == {"peak", "none"}, "%s" % set(labels))
+        bases = labels["peak"]["bases"]
+        check((bases["truth"], bases["predicted"], bases["matched"]) == (200, 300, 200), "%s" % bases)
+        check(labels["none"]["bases"]["predicted"] == 300, "%s" % labels["none"])
+    box.path("x.narrowPeak").rename(box.path("x.bed"))
+    box.ok("eval --truth truth.bed x.bed --background none --json out.json -o out.txt")
+    check("peak_12a" in box.text("out.txt"), "names of BED files are labels as they stand")
