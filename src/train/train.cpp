@@ -1,6 +1,8 @@
 #include "train/train.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -82,10 +84,12 @@ std::string short_number(double value) { return formatted("%.3g", value); }
 
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
-  std::string text = plural(first.num_labels(), "label") + ", " + plural(first.num_tracks(), "track") +
-                     ", durations " + std::string(first.duration.kind->name()) + " up to " +
-                     std::to_string(first.chain.max_duration) +
-                     (first.chain.has_tail() ? " bins and a tail" : " bins");
+  const std::ptrdiff_t squares = std::ranges::count_if(first.tracks, &Track::is_square);
+  std::string text =
+      plural(first.num_labels(), "label") + ", " + plural(first.num_tracks() - squares, "track") +
+      (squares > 0 ? " with " + plural(squares, "square") : "") + ", durations " +
+      std::string(first.duration.kind->name()) + " up to " + std::to_string(first.chain.max_duration) +
+      (first.chain.has_tail() ? " bins and a tail" : " bins");
   if (first.boundary)
     text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
             std::to_string(first.boundary->last);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/lacking_tracks.h"
 #include "inputs/rows/missing_values.h"
@@ -107,6 +110,20 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
       warnings.push_back(
           {"constant-track", "the track " + in_quotes(track.name) +
                                  " has the same value in every training bin and carries no information"});
+  }
+}
+
+void add_squares(const TrainingData& data, std::vector<Track>& tracks) {
+  const NameIndex taken = NameIndex::of(tracks);
+  const std::size_t inputs = tracks.size();
+  for (std::size_t f = 0; f < inputs; ++f) {
+    std::set<double> values;  // three at most
+    for_each_value(data, f, [&](double value) {
+      if (values.size() < 3) values.insert(value);
+    });
+    const std::string name = tracks[f].name + "^2";
+    if (values.size() < 3 || taken.contains(name)) continue;
+    tracks.push_back({.name = name, .missing = tracks[f].missing, .square_of = tracks[f].name});
   }
 }
 

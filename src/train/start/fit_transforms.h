@@ -27,6 +27,11 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
 // a value without a finite feature.
 void apply_transforms(const std::vector<Track>& tracks, TrainingData& data);
 
+// Adds to the input `tracks`, whose features `data` has, the square of each with more than two values. What
+// tells peaks from a background depends on a signal by more than a line: where both are normal with variances
+// of their own, it is a parabola. Of 0 and 1 a square says nothing new.
+void add_squares(const TrainingData& data, std::vector<Track>& tracks);
+
 // The features of `tracks` from those of the input tracks, which are the first of them: 0 in place of NaN,
 // and squares and absences as further columns.
 void add_derived_features(const std::vector<Track>& tracks, TrainingData& data);

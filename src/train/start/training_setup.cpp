@@ -237,6 +237,7 @@ class SetUp {
       fit_transforms(setup_.inputs.training, options_.shape.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
       apply_transforms(tracks, setup_.inputs.validation);
+      if (labels.background) add_squares(setup_.inputs.training, tracks);
     }
     add_derived_features(tracks, setup_.inputs.training);
     add_derived_features(tracks, setup_.inputs.validation);

@@ -128,6 +128,7 @@ def test_peaks_from_one_list(box):
     bins = [(int(line.split()[2]) - int(line.split()[1])) // 10 for line in lines]
     check(model["max_duration"] == max(bins) and model["boundary"]["window"] == [-2, 2], "K %d" % model["max_duration"])
     check(abs(float(model["training"]["options"]["margin"]) - 16 * len(bins) / sum(bins)) < 1e-12, "%s" % model["training"])
+    check([track.get("square_of") for track in model["tracks"]] == [None, "signal"], "%r" % model["tracks"])
     box.ok("decode -p p.json -o p.bed signal.bw")
     box.ok("eval --background none --truth peaks.bed --json e.json p.bed")
     score = [row["segments"]["overlap"]["f1"] for row in load(box, "e.json")["labels"] if row["name"] == "peak"][0]
@@ -329,6 +330,7 @@ def test_a_peak_list_needs_a_background(box):
     check([label["name"] for label in document["labels"]] == ["peak", "rest"], "%s" % document["labels"])
     check(document["training"]["positions"] == 40 and document["training"]["segments"] == 6, "%s" % document["training"])
     check(document["training"]["options"]["background"] == "rest", "%s" % document["training"])
+    check(len(document["tracks"]) == 1, "a square of two values: %s" % document["tracks"])
     box.ok("decode -p out.json -o out.bed signal.bw")
     lines = [line.split("\t")[:4] for line in box.text("out.bed").splitlines() if not line.startswith("#")]
     edges = list(range(0, 400, 70)) + [400]
@@ -338,6 +340,23 @@ def test_a_peak_list_needs_a_background(box):
     again = [item for item in arguments if item not in ("-b", "10", "--max-duration", "20", "out.json", "-o")]
     box.ok(again + ["--init", "out.json", "--background", "rest", "-o", "again.json"])
     box.fails(again + ["--init", "out.json", "--background", "other", "-o", "again.json"], 2, "\"other\"", "--init")
+
+
+def test_peaks_far_from_a_line(box):
+    """Labels that have a signal between two others, which no line tells apart, are found by the square of the signal."""
+    draw, values, lines = random.Random(3), [], []
+    while len(values) < 3000:
+        peak = len(lines) and draw.random() < 0.5
+        level, bins = (1, draw.randint(8, 15)) if peak else (draw.choice((0, 2)), draw.randint(10, 30))
+        lines += ["chrA\t%d\t%d\tpeak\n" % (10 * len(values), 10 * (len(values) + bins))] * bool(peak) or [""]
+        values += [round(abs(level + draw.gauss(0, 0.25)), 3) for _ in range(bins)]
+    make_inputs.bigwig_track(box, "signal.bw", {"chrA": 10 * len(values)}, make_inputs.bigwig.fixed_step("chrA", 0, 10, values))
+    box.write("peaks.bed", "".join(lines))
+    box.ok("train -q -b 10 --background none --labels peaks.bed --boundary-window none -o p.json signal.bw")
+    box.ok("decode -q -p p.json -o p.narrowPeak signal.bw")
+    box.ok("eval --background none --truth peaks.bed --json e.json p.narrowPeak")
+    score = [row["bases"]["f1"] for row in load(box, "e.json")["labels"] if row["name"] == "peak"][0]
+    check(score > 0.9, "F1 %r" % score)
 
 
 def test_the_background_is_inside_the_regions_trained_on(box):
