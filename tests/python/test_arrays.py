@@ -70,6 +70,18 @@ class Arrays(unittest.TestCase):
         self.assertEqual(MODEL.log_partition([]).shape, (0,))
         self.assertEqual(MODEL.log_partition(np.empty((0, 5, 3))).shape, (0,))
 
+    def test_posteriors_that_are_asked_for(self):
+        every = MODEL.posteriors(SCORES, starts=True, ends=True, counts=True)
+        for names in ((), ("labels",), ("starts",), ("ends",), ("labels", "ends")):
+            found = MODEL.posteriors(SCORES, **{name: name in names for name in ("labels", "starts", "ends")})
+            for name in ("labels", "starts", "ends"):
+                if name in names:
+                    np.testing.assert_array_equal(getattr(found, name), getattr(every, name))
+                else:
+                    self.assertIsNone(getattr(found, name))
+            np.testing.assert_array_equal(found.boundary, every.boundary)
+            self.assertIsNone(found.transition)
+
     def test_refusals(self):
         """Errors name the argument."""
         bad = SCORES.copy()
