@@ -94,7 +94,7 @@ class HSMM:
     def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> NDArray[Any]:
         """(n, C) posterior probabilities of the states."""
         found = self._fitted().posteriors(self._sequences(X, lengths, self._fitted().num_columns), **self._how())
-        return np.concatenate([one.labels for one in found])
+        return found[0].labels if len(found) == 1 else np.concatenate([one.labels for one in found])
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """A sequence that the model generates: observations (n_samples, F) and states (n_samples). The last segment is cut off.

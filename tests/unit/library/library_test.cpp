@@ -472,7 +472,7 @@ TEST_CASE("the library refuses what is wrong with one line that names it") {
           lib::Model::read("/nowhere/p.json");
         }).find("/nowhere/p.json") == 0);
   CHECK(failure_of(SEMICRF_BAD_ARGUMENT, [] {
-          lib::call(semicrf_model_json, nullptr, nullptr, 0, nullptr);
+          lib::call(semicrf_model_json, nullptr, nullptr, std::size_t{0}, nullptr);
         }) == "model is a null pointer");
   semicrf_tables tables = model.tables();
   const char* const twice[] = {"a", "b", "c", "a"};
