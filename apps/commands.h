@@ -5,6 +5,7 @@
 
 namespace semicrf {
 
+void add_count_command(CLI::App& program);
 void add_decode_command(CLI::App& program);
 void add_posterior_command(CLI::App& program);
 void add_query_command(CLI::App& program);

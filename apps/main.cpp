@@ -80,6 +80,7 @@ void set_up(CLI::App& program) {
       "semicrf COMMAND --help describes the options of a command that most need, --help-all all of them\n"
       "and its output files.\n\n" +
       exit_code_help());
+  add_count_command(program);
   add_decode_command(program);
   add_posterior_command(program);
   add_query_command(program);

@@ -24,6 +24,9 @@ struct MainOptions {
   std::array<std::string_view, 10> options;
 };
 constexpr std::array kMainOptions = {
+    MainOptions{"count",
+                {"--samples", "--chrom-sizes", "--bin-size", "--min-mapq", "--count", "--shift", "--fragments",
+                 "--output", "--prefix", "--threads"}},
     MainOptions{"decode",
                 {"--params", "--output", "--region", "--track-pattern", "--posterior", "--table", "--review",
                  "--rule", "--hub", "--threads"}},

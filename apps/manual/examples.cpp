@@ -10,6 +10,11 @@ struct CommandExample {
 
 // The examples in the test's order: files that one makes may be read by those below it.
 constexpr CommandExample kExamples[] = {
+    {"count",
+     {"Reads in bins of 200 bases, each counted 100 bases behind its 5' end; bigWig. BAM files need no -g.",
+      "printf 'III\\t90400\\t90436\\t.\\t0\\t+\\nIII\\t91250\\t91286\\t.\\t0\\t-\\n' > reads.bed\n"
+      "printf 'III\\t316620\\n' > sizes.txt\n"
+      "semicrf count -g sizes.txt --shift 100 -o reads.bw reads.bed"}},
     {"decode",
      {"Genes, with strand and reading frame, in six tracks of codon statistics; BED.",
       "semicrf decode -p demo.params.json -o segments.bed codon_*.bw"}},

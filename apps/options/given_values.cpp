@@ -54,6 +54,7 @@ struct FileOption {
 // one.
 constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--params", Use::kRead},
+    {"", "--control", Use::kRead},
     {"", "--against", Use::kRead},
     {"", "--samples", Use::kReadSheet},
     {"", "--sample", Use::kReadSample},
@@ -84,6 +85,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "ANNOTATION", Use::kReadNamed},
     {"", "MODEL", Use::kRead},
     {"", "FILE", Use::kRead},
+    {"count", "--output", Use::kWrite, OutputKind::kBins},
     {"decode", "--output", Use::kWrite, OutputKind::kDecoded},
     {"simulate", "--output", Use::kWrite, OutputKind::kSegments},
     {"bench", "--output", Use::kWrite, OutputKind::kSegments},
@@ -118,6 +120,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--ends-out", Use::kWriteStem, OutputKind::kLabelTracks},
     {"", "--emissions", Use::kWriteStem, OutputKind::kScores},
     {"", "--prefix", Use::kWriteStem},
+    {"", "--chromhmm-out", Use::kWriteStem},
     {"", "--multiqc", Use::kWriteStem},
     {"", "--hub", Use::kWriteStem},
     {"", "--figures", Use::kWriteStem},

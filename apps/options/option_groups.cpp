@@ -18,6 +18,13 @@ struct OptionGroup {
 constexpr std::array kGroups = {
     OptionGroup{"Options", "", " "},
 
+    OptionGroup{"Reads", "count",
+                " --samples --min-mapq --include-flags --exclude-flags --strand --count --shift --extend "
+                "--fragments --longest-fragment --unsorted "},
+    OptionGroup{"Values", "count", " --scale --control --control-as "},
+    OptionGroup{"Binarised counts", "count",
+                " --binarise --poisson --fold --min-count --strict --control-flank --control-pseudocount "
+                "--chromhmm-out --cell "},
     OptionGroup{"Labels", "train", " --labels --background --unlabeled --tier "},
     OptionGroup{
         "Model", "train",

@@ -89,6 +89,7 @@ constexpr auto kHtml = std::to_array<Ending>({"html", "htm"});
 constexpr auto kBigBed = std::to_array<Ending>({"bb", "bigbed"});
 constexpr auto kBigWig = std::to_array<Ending>({"bw", "bigwig"});
 constexpr auto kWigOrArray = std::to_array<Ending>({"bw", "bigwig", "npy", "npz"});
+constexpr auto kWigOrNpz = std::to_array<Ending>({"bw", "bigwig", "npz"});
 constexpr auto kNpy = std::to_array<Ending>({"npy"});
 constexpr auto kNpz = std::to_array<Ending>({"npz"});
 
@@ -128,6 +129,7 @@ const OutputFormat& format_of(OutputKind kind) {
       {"posteriors are", "bedGraph or bigWig", ".bedgraph or .bw", kBedGraph, kBigWig},
       {"posteriors are", "bedGraph, bigWig or NumPy arrays", ".bw, .npy or .npz, or a prefix", kBedGraph,
        kWigOrArray},
+      {"counts are", "bigWig or NumPy arrays", ".bw or .npz", {}, kWigOrNpz},
       {"this table is", "text, separated by tabs", ".tsv", kTsv, {}},
       {"the tables are", "text", ".txt", kTextEndings, {}},
       {"this output is", "JSON", ".json", kJsonEndings, {}},

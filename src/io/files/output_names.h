@@ -47,6 +47,7 @@ enum class OutputKind {
   kDraft,    // BED alone
   kTrack,
   kLabelTracks,
+  kBins,  // values of bins
   kTable,
   kReport,
   kJson,

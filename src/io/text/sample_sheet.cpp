@@ -63,6 +63,7 @@ class SheetReader {
       columns_[i] = static_cast<std::size_t>(found - fields.begin());
     }
     labels_column_ = static_cast<std::size_t>(std::ranges::find(fields, "labels") - fields.begin());
+    control_column_ = static_cast<std::size_t>(std::ranges::find(fields, "control") - fields.begin());
   }
 
   // The file of labels of a row; rows of a sample that leave it empty have that of the others.
@@ -77,6 +78,11 @@ class SheetReader {
     return path;
   }
 
+  std::string control_of(const std::vector<std::string>& fields, const std::filesystem::path& folder) const {
+    if (control_column_ == fields.size() || fields[control_column_].empty()) return "";
+    return (folder / fields[control_column_]).string();
+  }
+
   void add(const std::vector<std::string>& fields) {
     if (fields.size() != width_)
       throw refuse("found " + std::to_string(fields.size()) + " column(s), the header line has " +
@@ -89,7 +95,7 @@ class SheetReader {
     }
     const std::filesystem::path folder = std::filesystem::path(lines_.path()).parent_path();
     rows_.push_back({values[0], values[1], (folder / values[2]).string(), lines_.line_number(),
-                     labels_of(fields, values[0], folder)});
+                     labels_of(fields, values[0], folder), control_of(fields, folder)});
     const auto [other, is_new] = seen_.emplace(std::pair(values[0], values[1]), lines_.line_number());
     if (!is_new)
       throw refuse("the track \"" + values[1] + "\" of sample \"" + values[0] + "\" is in line " +
@@ -101,6 +107,7 @@ class SheetReader {
   std::size_t width_ = 0;  // fields of the header line, 0: not read yet
   std::array<std::size_t, kColumns.size()> columns_{};
   std::size_t labels_column_ = 0;              // width_: there is none
+  std::size_t control_column_ = 0;             // width_: there is none
   std::map<std::string, std::string> labels_;  // by sample
   std::vector<SampleRow> rows_;
   std::map<std::pair<std::string, std::string>, std::int64_t> seen_;  // sample and track -> line

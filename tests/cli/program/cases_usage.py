@@ -26,7 +26,7 @@ def test_no_arguments_print_usage_and_exit_2(box):
 def test_help_names_every_command(box):
     text = box.ok("--help").stdout
     lines = text[text.index("Subcommands:"):].split("\n\n")[0].splitlines()[1:]
-    commands = ["decode", "posterior", "query", "eval", "describe", "enrich", "compare", "report", "train", "learn", "simulate", "import", "export", "edit", "info", "bench"]
+    commands = ["count", "decode", "posterior", "query", "eval", "describe", "enrich", "compare", "report", "train", "learn", "simulate", "import", "export", "edit", "info", "bench"]
     check([line.split()[0] for line in lines] == commands, "not one line per command:\n%s" % text)
 
 
@@ -109,7 +109,7 @@ def test_unknown_option(box):
 
 def test_help_has_two_sizes(box):
     """--help of a command with many options: ten of them on one screen; --help-all: all that the parser takes."""
-    for command in ("decode", "posterior", "query", "eval", "report", "train", "learn", "simulate"):
+    for command in ("count", "decode", "posterior", "query", "eval", "report", "train", "learn", "simulate"):
         short, full = (box.ok([command, size]).stdout for size in ("--help", "--help-all"))
         options = re.findall(r"^  (-\S+)", short, re.M)
         check(len(options) == 11 and options[-1] == "--help-all", "%s: %r" % (command, options))

@@ -1,0 +1,228 @@
+#include "reads/count_reads.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text/names.h"
+#include "core/text/text.h"
+#include "core/threads/parallel.h"
+#include "reads/tile_counter.h"
+
+namespace semicrf {
+namespace {
+
+// A tile of a file with an index, or a file from its begin to its end.
+struct Job {
+  std::size_t file = 0, chromosome = 0;
+  std::int64_t tile = -1;  // -1: the file
+};
+
+// With more tiles than that, which many small chromosomes make, looking them up takes longer than reading
+// all.
+constexpr std::size_t kMostTiles = 50'000;
+
+std::vector<Job> tiles_of(const ReadGrid& grid, const ChromosomeIndex& known, const ReadFileInfo& file,
+                          std::size_t number) {
+  std::vector<Job> jobs;
+  if (file.index.empty()) return jobs;
+  for (std::size_t i = 0; i < file.chromosomes.size() && jobs.size() <= kMostTiles; ++i) {
+    const Chromosome* const found = known.find(file.chromosomes[i].name);
+    if (found == nullptr || (!file.mapped.empty() && file.mapped[i] == 0)) continue;
+    const auto place = static_cast<std::size_t>(found - known.list().data());
+    for (std::int64_t tile = 0; tile < grid.tiles(place); ++tile) jobs.push_back({number, place, tile});
+  }
+  if (jobs.size() > kMostTiles) jobs.clear();
+  return jobs;
+}
+
+std::vector<Job> jobs_of(const ReadGrid& grid, const std::vector<CountedFile>& files) {
+  const ChromosomeIndex known(grid.chromosomes);
+  std::vector<Job> whole, jobs;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::vector<Job> tiles = tiles_of(grid, known, files[i].file, i);
+    jobs.insert(jobs.end(), tiles.begin(), tiles.end());
+    if (tiles.empty()) whole.push_back({i, 0, -1});
+  }
+  whole.insert(whole.end(), jobs.begin(), jobs.end());  // the longest first
+  return whole;
+}
+
+class Counting {
+ public:
+  Counting(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,
+           bool in_order)
+      : grid_(grid), known_(grid.chromosomes), excluded_(excluded), files_(files), in_order_(in_order) {}
+
+  std::unique_ptr<ReadSource> open(const CountedFile& counted, int threads) const {
+    return open_reads(counted.file, known_, counted.options.filter, !counted.options.is_place(), threads);
+  }
+
+  void count_tile(const Job& job, ReadSource& source) const {
+    const CountedFile& counted = files_[job.file];
+    TileCounter counter(grid_, counted.options, excluded_, *counted.counts);
+    const std::int64_t begin = job.tile * grid_.tile_bins();
+    const std::int64_t end = std::min(begin + grid_.tile_bins(), grid_.bins(job.chromosome));
+    counter.begin(job.chromosome, begin, end);
+    const std::int64_t length = grid_.chromosomes[job.chromosome].length, reach = counted.options.reach();
+    source.seek(job.chromosome, std::max<std::int64_t>(0, begin * grid_.bin - reach),
+                std::min(length, end * grid_.bin + reach));
+    Read read;
+    while (source.next(read)) add(counter, read, counted, source);
+    counter.end();
+  }
+
+  void count_file(const CountedFile& counted, int threads) const {
+    const std::unique_ptr<ReadSource> source = open(counted, threads);
+    std::map<std::size_t, TileCounter> open;  // by chromosome; one where the reads are in order
+    std::vector<char> finished(grid_.chromosomes.size(), 0);
+    TileCounter* counter = nullptr;
+    std::size_t chromosome = 0;
+    std::int64_t begin = 0;
+    Read read;
+    while (source->next(read)) {
+      if (counter == nullptr || read.chromosome != chromosome) {
+        if (in_order_ && counter != nullptr) {
+          counter->end();
+          open.clear();
+          finished[chromosome] = 1;
+        }
+        chromosome = read.chromosome;
+        begin = read.begin;
+        if (in_order_ && finished[chromosome] != 0) throw not_sorted(counted, *source);
+        const auto [place, is_new] =
+            open.try_emplace(chromosome, grid_, counted.options, excluded_, *counted.counts);
+        counter = &place->second;
+        if (is_new) counter->begin(chromosome, 0, grid_.bins(chromosome));
+      }
+      if (in_order_ && read.begin < begin) throw not_sorted(counted, *source);
+      begin = read.begin;
+      if (in_order_) counter->pass(begin - counted.options.reach());
+      add(*counter, read, counted, *source);
+    }
+    for (auto& [place, left] : open) left.end();
+  }
+
+ private:
+  static InputError not_sorted(const CountedFile& counted, const ReadSource& source) {
+    return InputError({counted.file.path, source.place(), "a read stands behind others that come after it",
+                       counted.file.is_text ? "sort the file (sort -k1,1 -k2,2n), or give --unsorted"
+                                            : "sort the file (samtools sort), or give --unsorted"});
+  }
+
+  void add(TileCounter& counter, const Read& read, const CountedFile& counted,
+           const ReadSource& source) const {
+    if (counter.add(read)) return;
+    throw InputError({counted.file.path, source.place(), "has no strand, + or -, in column 6",
+                      "give --count centre, overlap or depth without --shift, --extend and --strand"});
+  }
+
+  const ReadGrid& grid_;
+  ChromosomeIndex known_;
+  const ExcludedBases& excluded_;
+  const std::vector<CountedFile>& files_;
+  bool in_order_;
+};
+
+InputError other_length(const ReadFileInfo& file, const Chromosome& chromosome, const Chromosome& other,
+                        const std::string& other_file) {
+  return InputError({file.path, "",
+                     chromosome.name + " has " + std::to_string(chromosome.length) + " bases, in " +
+                         other_file + " " + std::to_string(other.length),
+                     "give files of one genome"});
+}
+
+}  // namespace
+
+ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& files,
+                                     const std::vector<Chromosome>& sizes, const std::string& sizes_file) {
+  ReadChromosomes chosen;
+  chosen.list = sizes;
+  std::string from = sizes_file;
+  std::vector<std::string> empty;
+  for (const ReadFileInfo* file : files) {
+    if (file->is_text) {
+      if (sizes.empty())
+        throw InputError({file->path, "", "is text, which does not say how long chromosomes are",
+                          "give the lengths: -g FILE with two columns, or a .fai index"});
+      continue;
+    }
+    if (chosen.list.empty()) {
+      from = file->path;
+      for (const Chromosome& chromosome : file->chromosomes)
+        if (chromosome.length > 0) chosen.list.push_back(chromosome);
+    }
+    const ChromosomeIndex known(chosen.list);
+    std::vector<std::string> others;
+    std::size_t common = 0;
+    for (const Chromosome& chromosome : file->chromosomes) {
+      const Chromosome* const found = known.find(chromosome.name);
+      if (chromosome.length <= 0) {
+        empty.push_back(chromosome.name);
+      } else if (found == nullptr) {
+        others.push_back(chromosome.name);
+      } else if (found->length != chromosome.length) {
+        throw other_length(*file, chromosome, *found, from);
+      } else {
+        ++common;
+      }
+    }
+    if (common == 0)
+      throw InputError({file->path, "",
+                        "has no chromosome of " + from + ", which has " + chromosome_names(chosen.list) +
+                            "; it has " + chromosome_names(file->chromosomes),
+                        "give files of one genome, with the same names"});
+    if (others.empty()) continue;
+    if (sizes.empty())
+      throw InputError({file->path, "", "has chromosomes that " + from + " has not: " + few_names(others),
+                        "give the chromosomes to count: -g FILE"});
+    chosen.warnings.push_back({"chromosomes-not-counted",
+                               "has chromosomes that " + from + " has not: " + few_names(others),
+                               file->path});
+  }
+  if (!empty.empty())
+    chosen.warnings.push_back({"empty-chromosomes",
+                               plural(empty.size(), "chromosome") +
+                                   " of the header have no base and are left out: " + few_names(empty),
+                               files.front()->path});
+  return chosen;
+}
+
+std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
+                         bool in_order) {
+  constexpr std::size_t kPerThread = std::size_t{2} << 20;  // blocks, and a decompressor's tables
+  constexpr std::size_t kPerFile = std::size_t{2} << 20;    // what a store keeps in memory
+  constexpr std::size_t kPerChromosome = 150;               // names and places, in each open file
+  const bool steps =
+      std::ranges::any_of(files, [](const CountedFile& one) { return !one.options.is_place(); });
+  std::int64_t bins = 0;  // that a thread keeps
+  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i)
+    bins = in_order ? std::max(bins, std::min(grid.bins(i), 2 * grid.tile_bins())) : bins + grid.bins(i);
+  const auto workers = static_cast<std::size_t>(threads);
+  return workers * (wide(bins) * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
+                    grid.chromosomes.size() * kPerChromosome) +
+         files.size() * kPerFile;
+}
+
+void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,
+                 int threads, bool in_order) {
+  const Counting counting(grid, excluded, files, in_order);
+  const std::vector<Job> jobs = jobs_of(grid, files);
+  const auto whole = static_cast<int>(std::ranges::count(jobs, -1, &Job::tile));
+  struct Worker {
+    std::unique_ptr<ReadSource> source;
+    std::size_t file = 0;
+  };
+  std::vector<Worker> workers(static_cast<std::size_t>(std::max(threads, 1)));
+  parallel_for(threads, jobs.size(), [&](std::size_t i, int number) {
+    const Job& job = jobs[i];
+    if (job.tile < 0) return counting.count_file(files[job.file], std::max(1, threads / whole));
+    Worker& worker = workers[static_cast<std::size_t>(number)];
+    if (!worker.source || worker.file != job.file) worker = {counting.open(files[job.file], 1), job.file};
+    counting.count_tile(job, *worker.source);
+  });
+}
+
+}  // namespace semicrf

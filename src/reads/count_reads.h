@@ -1,0 +1,43 @@
+// Counts the reads of files in the bins of a grid, many files and regions at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reads/count_rule.h"
+#include "reads/count_store.h"
+#include "reads/read_grid.h"
+
+namespace semicrf {
+
+// A file and what is counted of it.
+struct CountedFile {
+  ReadFileInfo file;
+  CountRule options;
+  std::shared_ptr<CountStore> counts;
+};
+
+// Chromosomes that the reads of some files lie on.
+struct ReadChromosomes {
+  std::vector<Chromosome> list;
+  std::vector<Warning> warnings;  // what is left out
+};
+// With `sizes` (of `sizes_file`) not empty: those; else those of the headers, which must agree, in the order
+// of the first. InputError: lengths that differ, a file without a header where there are no sizes, or nothing
+// in common.
+ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& files,
+                                     const std::vector<Chromosome>& sizes, const std::string& sizes_file);
+
+// Bytes that count_reads() takes, whatever the number of reads. `in_order`: as there.
+std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
+                         bool in_order);
+
+// Fills the counts of the files. A file with an index is read by tiles; one without it from its begin to its
+// end, once, where it must be sorted by position (any order of chromosomes) unless `in_order` is false, when
+// all bins that have reads stay in memory until the end. InputError: not sorted, a read without a strand
+// where one is needed, and what ReadSource throws. The counts are the same for any number of threads.
+void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,
+                 int threads, bool in_order);
+
+}  // namespace semicrf

@@ -1,0 +1,51 @@
+// How reads become counts of bins: the options of `count`, and of tracks that are files of reads. This room
+// may include core, log and io.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "io/reads/read_file.h"
+
+namespace semicrf {
+
+// What of a read is counted. Where it is a place (kStart, kCentre), the bin of that base gets 1.
+enum class CountedPart {
+  kStart,    // the first base in the direction of the read (its 5' end)
+  kCentre,   // the base in the middle
+  kOverlap,  // every bin that it has a base in gets 1
+  kDepth,    // a bin gets the mean over its bases of the number of reads that cover them
+};
+
+struct CountRule {
+  ReadFilter filter;
+  ReadStrand strand = ReadStrand::kUnknown;  // that alone; kUnknown: both
+  CountedPart part = CountedPart::kStart;
+  std::int64_t shift = 0;   // bases that a read is moved in its direction; may be negative
+  std::int64_t extend = 0;  // bases that a read has from its first base on; 0: those that are aligned
+  bool fragments = false;   // pairs in place of reads; of text, intervals without a strand
+  std::int64_t longest_fragment = 1000;  // pairs that span more are left out
+
+  // Bases that what is counted of a read may lie outside of what it spans.
+  std::int64_t reach() const;
+  bool is_place() const { return part == CountedPart::kStart || part == CountedPart::kCentre; }
+};
+
+// UsageError: options that do not go together or are out of range.
+void check_count_rule(const CountRule& options);
+
+// The options of "FILE?mapq=30&shift=100": mapq, include, exclude, strand (+ or -), count (start, centre,
+// overlap or depth), shift, extend, fragments (the longest). UsageError names what is wrong with `text`, the
+// part behind the "?".
+CountRule parse_count_rule(std::string_view text);
+
+// The options that are not the usual ones, as parse_count_rule() takes them, in its order: two texts are
+// equal where the options are.
+std::string count_rule_text(const CountRule& options);
+
+// "start", "centre", "overlap" or "depth".
+std::string_view counted_part_name(CountedPart part);
+CountedPart counted_part_of(std::string_view name);  // UsageError where there is none
+
+}  // namespace semicrf

@@ -1,0 +1,276 @@
+#include "reads/count_run.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
+#include "core/threads/parallel.h"
+#include "io/files/output_file.h"
+#include "io/files/output_group.h"
+#include "io/files/output_names.h"
+#include "io/text/region.h"
+#include "log/log.h"
+#include "reads/count_reads.h"
+#include "reads/value_writers.h"
+
+namespace semicrf {
+namespace {
+
+bool is_npz(const std::string& path) { return has_ending(path, {".npz"}); }
+
+class CountRun {
+ public:
+  explicit CountRun(const CountOptions& options) : options_(options) {
+    check_count_rule(options.reads);
+    check_outputs_given();
+    grid_.bin = options.bin;
+    for (const SampleRow& row : options.rows) {
+      tracks_.push_back({row, add_file(row.path), row.control.empty() ? kNone : add_file(row.control)});
+    }
+    settle_chromosomes();
+    for (CountedFile& file : files_) file.counts = std::make_shared<CountStore>(grid_.chromosomes.size());
+    check_outputs(output_specs(), input_paths());
+    check_memory();
+  }
+
+  void run() {
+    for (const Warning& warning : warnings_) log_warning(warning);
+    count_reads(grid_, excluded_, files_, options_.threads, options_.in_order);
+    for (const CountedFile& file : files_) {
+      log_note(file.file.path + ": " + plural(file.counts->reads(), "read") + " counted");
+      if (file.counts->reads() == 0)
+        log_warning({"no-reads", "no read of this file is counted", file.file.path});
+    }
+    write();
+  }
+
+  std::string plan() const {
+    std::string text;
+    for (const Track& track : tracks_) {
+      const ReadFileInfo& file = files_[track.file].file;
+      text += "track:  " + title(track) + " <- " + file.path +
+              (file.is_text         ? " (text, read once)"
+               : file.index.empty() ? " (no index, read once)"
+                                    : " (by its index)") +
+              (track.control == kNone ? "" : ", control " + files_[track.control].file.path) + "\n";
+    }
+    std::int64_t bins = 0;
+    for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) bins += grid_.bins(i);
+    text += "bins:   " + std::to_string(bins) + " of " + amount(grid_.bin) + " on " +
+            plural(grid_.chromosomes.size(), "chromosome") + "\n";
+    for (const std::string& path : output_paths()) text += "output: " + path + "\n";
+    if (!options_.chromhmm_folder.empty())
+      text += "output: " + options_.chromhmm_folder + "/SAMPLE_CHROMOSOME_binary.txt.gz\n";
+    return text + "memory: " + std::to_string(memory() >> 20) + " MiB at most with " +
+           plural(options_.threads, "thread") + ", whatever the number of reads\n";
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Track {
+    SampleRow row;
+    std::size_t file = 0, control = kNone;  // places in files_
+  };
+
+  // A file that several tracks need is counted once.
+  std::size_t add_file(const std::string& path) {
+    const auto [place, is_new] = file_of_.try_emplace(path, files_.size());
+    if (is_new) {
+      files_.push_back({inspect_reads(path), options_.reads, nullptr});
+      if (const std::string& older = files_.back().file.older_index; !older.empty())
+        warnings_.push_back({"index-older",
+                             "the index " + older +
+                                 " is older than the file, which is read without it; "
+                                 "make it again (samtools index)",
+                             path});
+    }
+    return place->second;
+  }
+
+  void settle_chromosomes() {
+    std::vector<Chromosome> sizes;
+    if (!options_.chrom_sizes_file.empty()) sizes = read_chrom_sizes(options_.chrom_sizes_file);
+    std::vector<const ReadFileInfo*> infos;
+    for (const CountedFile& file : files_) infos.push_back(&file.file);
+    ReadChromosomes chosen = chromosomes_of_reads(infos, sizes, options_.chrom_sizes_file);
+    grid_.chromosomes = std::move(chosen.list);
+    warnings_.insert(warnings_.end(), chosen.warnings.begin(), chosen.warnings.end());
+    if (options_.exclude_file.empty()) return;
+    const ChromosomeIndex known(grid_.chromosomes);
+    excluded_ =
+        ExcludedBases(grid_, read_regions(options_.exclude_file, RegionRole::kExcluded, known, warnings_));
+  }
+
+  void check_outputs_given() const {
+    const bool text = !options_.chromhmm_folder.empty();
+    if (options_.output.empty() && options_.prefix.empty() && !text)
+      throw UsageError("no output is given",
+                       "give -o FILE, --prefix PREFIX or with --binarise --chromhmm-out FOLDER");
+    if (!options_.output.empty() && !is_npz(options_.output) && !is_bigwig_name(options_.output))
+      throw UsageError(options_.output + ": counts are written as bigWig or NumPy arrays",
+                       "give a name ending in .bw or .npz");
+    const std::size_t samples = samples_of(options_.rows).size();
+    if (!options_.output.empty() && is_npz(options_.output) && samples > 1)
+      throw UsageError(
+          "an .npz file has the tracks of one sample, and " + std::to_string(samples) + " are given",
+          "give --prefix PREFIX, or one sample at a time");
+    if (!options_.output.empty() && !is_npz(options_.output) && options_.rows.size() > 1)
+      throw UsageError("-o names one bigWig file, and there are " + plural(options_.rows.size(), "track"),
+                       "give --prefix PREFIX, or a name ending in .npz");
+    if (text && !options_.binarise)
+      throw UsageError("--chromhmm-out has binarised counts", "give --binarise, too");
+    if (options_.binarise && options_.reads.part == CountedPart::kDepth)
+      throw UsageError("depths cannot be binarised", "give --count start, centre or overlap");
+    if (options_.binarise && !options_.exclude_file.empty())
+      throw UsageError("--exclude cannot be given with --binarise");
+  }
+
+  std::size_t memory() const {
+    constexpr std::size_t kProgram = std::size_t{32} << 20, kWriter = std::size_t{2} << 20;
+    std::size_t bytes = kProgram + count_memory(grid_, files_, options_.threads, options_.in_order) +
+                        tracks_.size() * kWriter;
+    if (!is_npz(options_.output)) return bytes;
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) longest = std::max(longest, grid_.bins(i));
+    constexpr std::size_t kPerValue = 16;
+    return bytes + wide(longest) * tracks_.size() * kPerValue;
+  }
+
+  void check_memory() const {
+    if (!options_.max_memory || memory() <= wide(*options_.max_memory)) return;
+    throw MemoryError({"", "",
+                       "count needs " + std::to_string(memory() >> 20) + " MiB, and --max-memory is " +
+                           std::to_string(*options_.max_memory >> 20) + " MiB",
+                       "give fewer threads (-t), larger bins (-b), bigWig in place of .npz, or more memory"});
+  }
+
+  std::string title(const Track& track) const {
+    return (track.row.sample.empty() ? "" : track.row.sample + ".") + track.row.track;
+  }
+  std::string cell(const Track& track) const {
+    return track.row.sample.empty() ? options_.cell : track.row.sample;
+  }
+
+  // By track with --prefix, else the only one.
+  std::vector<std::string> output_paths() const {
+    std::vector<std::string> paths;
+    if (!options_.output.empty()) paths.push_back(options_.output);
+    if (!options_.prefix.empty())
+      for (const Track& track : tracks_)
+        paths.push_back(options_.prefix + "." + in_file_name(title(track)) + ".bw");
+    return paths;
+  }
+  std::vector<OutputSpec> output_specs() const {
+    std::vector<OutputSpec> specs;
+    for (const std::string& path : output_paths()) specs.push_back({path, IndexKind::kNone});
+    return specs;
+  }
+  std::vector<std::string> input_paths() const {
+    std::vector<std::string> paths;
+    for (const CountedFile& file : files_) paths.push_back(file.file.path);
+    return paths;
+  }
+
+  std::shared_ptr<const CountStore> counts(std::size_t file) const {
+    return file == kNone ? nullptr : files_[file].counts;
+  }
+
+  // Entry i is of track i.
+  std::vector<std::unique_ptr<BinValues>> values() const {
+    std::vector<std::unique_ptr<BinValues>> values(tracks_.size());
+    if (!options_.binarise) {
+      for (std::size_t i = 0; i < tracks_.size(); ++i)
+        values[i] = scaled_values(grid_, options_.reads.part, excluded_, counts(tracks_[i].file),
+                                  counts(tracks_[i].control), options_.values);
+      return values;
+    }
+    std::map<std::string, std::vector<std::size_t>> cells;
+    for (std::size_t i = 0; i < tracks_.size(); ++i) cells[cell(tracks_[i])].push_back(i);
+    for (const auto& [name, members] : cells) {
+      std::vector<std::shared_ptr<const CountStore>> of_cell, controls;
+      for (const std::size_t i : members) {
+        of_cell.push_back(counts(tracks_[i].file));
+        controls.push_back(counts(tracks_[i].control));
+      }
+      auto binarised = binarised_values(grid_, of_cell, controls, *options_.binarise);
+      for (std::size_t k = 0; k < members.size(); ++k) values[members[k]] = std::move(binarised[k]);
+    }
+    return values;
+  }
+
+  void write() const {
+    const std::vector<std::unique_ptr<BinValues>> all = values();
+    std::vector<const BinValues*> views;
+    for (const auto& one : all) views.push_back(one.get());
+    std::optional<NewFolder> folder;
+    if (!options_.chromhmm_folder.empty()) folder.emplace(options_.chromhmm_folder);
+    OutputGroup outputs;
+    std::vector<std::pair<OutputFile*, const BinValues*>> tracks;
+    if (is_npz(options_.output)) {
+      write_npz(grid_, views, outputs.open(options_.output));
+    } else if (!options_.output.empty()) {
+      tracks.emplace_back(&outputs.open(options_.output), views.front());
+    }
+    if (!options_.prefix.empty())
+      for (std::size_t i = 0; i < tracks_.size(); ++i)
+        tracks.emplace_back(&outputs.open(options_.prefix + "." + in_file_name(title(tracks_[i])) + ".bw"),
+                            views[i]);
+    parallel_for(options_.threads, tracks.size(),
+                 [&](std::size_t i, int) { write_bigwig(grid_, *tracks[i].second, *tracks[i].first); });
+    if (folder) write_texts(views, outputs);
+    outputs.commit();
+  }
+
+  void write_texts(const std::vector<const BinValues*>& views, OutputGroup& outputs) const {
+    std::set<std::string> marks;
+    std::map<std::string, std::map<std::string, const BinValues*>> cells;  // by cell and mark
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+      marks.insert(tracks_[i].row.track);
+      cells[cell(tracks_[i])][tracks_[i].row.track] = views[i];
+    }
+    struct Text {
+      const std::string* cell;
+      std::vector<const BinValues*> tracks;
+      std::size_t chromosome;
+      OutputFile* file;
+    };
+    std::vector<Text> texts;
+    for (const auto& [name, of_cell] : cells) {
+      std::vector<const BinValues*> tracks;
+      for (const std::string& mark : marks)
+        tracks.push_back(of_cell.contains(mark) ? of_cell.at(mark) : nullptr);
+      for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) {
+        if (!has_binary_text(tracks, i)) continue;
+        const std::string file = in_file_name(name + "_" + grid_.chromosomes[i].name + "_binary.txt.gz");
+        OutputFile& output = outputs.open(options_.chromhmm_folder + "/" + file);
+        output.use_small_buffer();
+        texts.push_back({&name, tracks, i, &output});
+      }
+    }
+    const std::vector<std::string> header(marks.begin(), marks.end());
+    parallel_for(options_.threads, texts.size(), [&](std::size_t i, int) {
+      write_binary_text(grid_, texts[i].chromosome, *texts[i].cell, header, texts[i].tracks, *texts[i].file);
+    });
+  }
+
+  const CountOptions& options_;
+  ReadGrid grid_;
+  ExcludedBases excluded_;
+  std::vector<CountedFile> files_;
+  std::map<std::string, std::size_t> file_of_;
+  std::vector<Track> tracks_;
+  std::vector<Warning> warnings_;
+};
+
+}  // namespace
+
+void run_count(const CountOptions& options) { CountRun(options).run(); }
+
+std::string plan_count(const CountOptions& options) { return CountRun(options).plan(); }
+
+}  // namespace semicrf

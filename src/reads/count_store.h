@@ -1,0 +1,40 @@
+// The counts of one track until they are written, packed by tile: a temporary file takes what memory should
+// not.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "io/files/temp_spool.h"
+
+namespace semicrf {
+
+class CountStore {
+ public:
+  explicit CountStore(std::size_t chromosomes) : has_(chromosomes, 0), spool_(kInMemory, "") {}
+
+  // Counts of the bins of a tile, >= 0. Thread-safe; each tile once.
+  void put(std::size_t chromosome, std::int64_t tile, std::span<const std::int64_t> counts);
+  void add_reads(std::int64_t reads);  // thread-safe
+
+  // Reads that were counted.
+  std::int64_t reads() const { return reads_; }
+  // Whether a bin of the chromosome has a count.
+  bool has(std::size_t chromosome) const { return has_[chromosome] != 0; }
+  // Fills `counts`, which has as many entries as the tile has bins.
+  void read(std::size_t chromosome, std::int64_t tile, std::span<std::int64_t> counts) const;
+
+ private:
+  static constexpr std::size_t kInMemory = std::size_t{1} << 20;
+
+  std::mutex mutex_;
+  std::int64_t reads_ = 0;
+  std::vector<char> has_;                                 // by chromosome
+  std::unordered_map<std::uint64_t, std::size_t> blobs_;  // chromosome and tile -> blob of the spool
+  TempSpool spool_;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,61 @@
+// The bins that reads are counted in, and the tiles that they are counted by.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/sizes.h"
+#include "io/reads/read_file.h"
+#include "io/text/chromosomes.h"
+#include "io/text/region.h"
+
+namespace semicrf {
+
+// Bins of all chromosomes, from base 0 of each; the last one is cut at the chromosome's end. A tile is a
+// whole number of bins, the unit of work and of memory.
+struct ReadGrid {
+  std::vector<Chromosome> chromosomes;
+  std::int64_t bin = 200;  // bases
+
+  std::int64_t bins(std::size_t chromosome) const { return ceil_div(chromosomes[chromosome].length, bin); }
+  std::int64_t tile_bins() const { return std::max<std::int64_t>(1, kTileBases / bin); }
+  std::int64_t tiles(std::size_t chromosome) const { return ceil_div(bins(chromosome), tile_bins()); }
+  std::int64_t bases_of(std::size_t chromosome, std::int64_t of_bin) const {
+    return std::min(bin, chromosomes[chromosome].length - of_bin * bin);
+  }
+
+  static constexpr std::int64_t kTileBases = std::int64_t{1} << 20;
+};
+
+// Bases that do not count, by chromosome: a blacklist.
+class ExcludedBases {
+ public:
+  ExcludedBases() = default;
+  // `regions`: on chromosomes of the grid.
+  ExcludedBases(const ReadGrid& grid, const std::vector<Region>& regions) : of_(grid.chromosomes.size()) {
+    const ChromosomeIndex known(grid.chromosomes);
+    for (const Region& region : regions)
+      of_[static_cast<std::size_t>(known.find(region.chromosome) - grid.chromosomes.data())].push_back(
+          {region.begin, region.end});
+    for (std::vector<ReadBlock>& blocks : of_) {
+      std::ranges::sort(blocks, {}, &ReadBlock::begin);
+      for (std::size_t i = 1; i < blocks.size(); ++i)  // ends rise as begins do
+        blocks[i].end = std::max(blocks[i].end, blocks[i - 1].end);
+    }
+  }
+
+  // Whether one of the bases [begin, end) is excluded.
+  bool any(std::size_t chromosome, std::int64_t begin, std::int64_t end) const {
+    if (of_.empty()) return false;
+    const std::vector<ReadBlock>& blocks = of_[chromosome];
+    const auto after = std::ranges::lower_bound(blocks, end, {}, &ReadBlock::begin);
+    return after != blocks.begin() && std::prev(after)->end > begin;
+  }
+  bool empty() const { return of_.empty(); }
+
+ private:
+  std::vector<std::vector<ReadBlock>> of_;  // by chromosome, sorted by begin; or empty
+};
+
+}  // namespace semicrf

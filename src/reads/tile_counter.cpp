@@ -1,0 +1,153 @@
+#include "reads/tile_counter.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace semicrf {
+
+void TileCounter::begin(std::size_t chromosome, std::int64_t begin, std::int64_t end) {
+  chromosome_ = chromosome;
+  length_ = grid_.chromosomes[chromosome].length;
+  begin_ = begin;
+  end_ = end;
+}
+
+bool TileCounter::add(const Read& read) {
+  const bool directed = options_.shift != 0 || options_.extend != 0 || options_.part == CountedPart::kStart ||
+                        options_.strand != ReadStrand::kUnknown;
+  if (directed && read.strand == ReadStrand::kUnknown) return false;
+  if (options_.strand != ReadStrand::kUnknown && options_.strand != read.strand) return true;
+  const bool reverse = read.strand == ReadStrand::kReverse;
+  if (options_.fragments && (!read.stands_for_pair || read.pair_bases > options_.longest_fragment))
+    return true;
+  ReadBlock span{read.begin, read.end};
+  const std::int64_t bases = options_.fragments ? read.pair_bases : options_.extend;
+  if (bases > 0) (reverse ? span.begin : span.end) = reverse ? span.end - bases : span.begin + bases;
+  const std::int64_t by = reverse ? -options_.shift : options_.shift;
+  if (options_.part == CountedPart::kStart) {
+    add_place((reverse ? span.end - 1 : span.begin) + by);
+  } else if (options_.part == CountedPart::kCentre) {
+    // A pair of an even length has two middle bases; its first read comes to this one last, as in ChromHMM.
+    const bool forward_pair = options_.fragments && read.strand == ReadStrand::kForward;
+    const std::int64_t middle = forward_pair ? span.begin + bases / 2 : (span.begin + span.end - 1) >> 1;
+    add_place(middle + by);
+  } else if (bases > 0) {
+    add_blocks({&span, 1}, by);
+  } else {
+    add_blocks(read.blocks, by);
+  }
+  return true;
+}
+
+// Whether a read counts here that begins to do so at this base: each does once, whatever tiles it reaches.
+bool TileCounter::counts_from(std::int64_t base) const {
+  return base / grid_.bin >= begin_ && base / grid_.bin < end_;
+}
+
+void TileCounter::add_place(std::int64_t base) {
+  if (base < 0 || base >= length_ || !counts_from(base) || excluded_.any(chromosome_, base, base + 1)) return;
+  const std::int64_t bin = base / grid_.bin;
+  const std::int64_t in = bin / grid_.tile_bins();
+  ++tile(in).counts[wide(bin - in * grid_.tile_bins())];
+  ++reads_;
+}
+
+void TileCounter::add_blocks(std::span<const ReadBlock> blocks, std::int64_t by) {
+  const auto clipped = [&](const ReadBlock& block) {
+    return ReadBlock{std::max<std::int64_t>(0, block.begin + by), std::min(length_, block.end + by)};
+  };
+  std::int64_t first = -1;
+  for (const ReadBlock& block : blocks) {
+    const auto [begin, end] = clipped(block);
+    if (begin >= end) continue;
+    if (excluded_.any(chromosome_, begin, end)) return;
+    if (first < 0) first = begin;
+  }
+  if (first < 0) return;
+  if (counts_from(first)) ++reads_;
+  std::int64_t next_bin = 0;  // a bin with bases of two blocks counts once
+  for (const ReadBlock& block : blocks) {
+    const auto [begin, end] = clipped(block);
+    if (begin >= end) continue;
+    if (options_.part == CountedPart::kDepth) {
+      add_depth(begin, end);
+      continue;
+    }
+    const std::int64_t end_bin = (end - 1) / grid_.bin + 1;
+    add_bins(std::max(begin / grid_.bin, next_bin), end_bin);
+    next_bin = end_bin;
+  }
+}
+
+void TileCounter::add_bins(std::int64_t begin, std::int64_t end) {
+  begin = std::max(begin, begin_);
+  end = std::min(end, end_);
+  while (begin < end) {
+    const std::int64_t in = begin / grid_.tile_bins(), first = in * grid_.tile_bins();
+    Tile& at = tile(in);
+    const std::int64_t last = std::min(end, first + grid_.tile_bins());
+    ++at.steps[wide(begin - first)];
+    --at.steps[wide(last - first)];
+    begin = last;
+  }
+}
+
+void TileCounter::add_depth(std::int64_t begin, std::int64_t end) {
+  const std::int64_t bin = grid_.bin;
+  const auto add_part = [&](std::int64_t at_bin, std::int64_t bases) {
+    if (at_bin < begin_ || at_bin >= end_) return;
+    const std::int64_t in = at_bin / grid_.tile_bins();
+    tile(in).counts[wide(at_bin - in * grid_.tile_bins())] += bases;
+  };
+  const std::int64_t first = begin / bin, last = end / bin;  // the bins in which it begins and ends
+  if (first == last) return add_part(first, end - begin);
+  const bool cut = begin % bin != 0;
+  if (cut) add_part(first, (first + 1) * bin - begin);
+  if (end % bin != 0) add_part(last, end % bin);
+  add_bins(cut ? first + 1 : first, last);
+}
+
+TileCounter::Tile& TileCounter::tile(std::int64_t tile) {
+  if (tile == last_) return *last_tile_;
+  const auto [place, is_new] = open_.try_emplace(tile);
+  if (is_new) {
+    if (!spare_.empty()) {
+      place->second = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    const std::int64_t bins = std::min(grid_.tile_bins(), grid_.bins(chromosome_) - tile * grid_.tile_bins());
+    place->second.counts.assign(wide(bins), 0);
+    if (!options_.is_place()) place->second.steps.assign(wide(bins) + 1, 0);
+  }
+  last_ = tile;
+  last_tile_ = &place->second;
+  return *last_tile_;
+}
+
+void TileCounter::store(std::int64_t tile, Tile& filled) {
+  const std::int64_t step = options_.part == CountedPart::kDepth ? grid_.bin : 1;
+  std::int64_t depth = 0;
+  for (std::size_t i = 0; i + 1 < filled.steps.size(); ++i) {
+    depth += filled.steps[i];
+    filled.counts[i] += depth * step;
+  }
+  store_.put(chromosome_, tile, filled.counts);
+  spare_.push_back(std::move(filled));
+}
+
+void TileCounter::pass(std::int64_t base) {
+  const std::int64_t tile_bases = grid_.tile_bins() * grid_.bin;
+  while (!open_.empty() && (open_.begin()->first + 1) * tile_bases <= base) {
+    store(open_.begin()->first, open_.begin()->second);
+    open_.erase(open_.begin());
+    last_ = -1;
+  }
+}
+
+void TileCounter::end() {
+  pass(std::numeric_limits<std::int64_t>::max());
+  store_.add_reads(std::exchange(reads_, 0));
+}
+
+}  // namespace semicrf

@@ -1,0 +1,365 @@
+"""count: reads to tracks, against plain sums over bases of the alignments that the test wrote."""
+
+import ast
+import gzip
+import os
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import zipfile
+
+from bbi_files import bigwig_intervals
+from harness import Skip, check
+
+# Not in the order of their names, one that no read lies on, one shorter than a bin.
+CHROMOSOMES = [("chrB", 5003), ("chrA", 3001), ("empty", 700), ("tiny", 150)]
+UNMAPPED, REVERSE, FIRST, PROPER, PAIRED = 4, 16, 64, 2, 1
+USUAL = 4 | 256 | 512 | 1024 | 2048
+
+
+class Alignment:
+    def __init__(self, chromosome, begin, cigar, flags, mapq, template=0):
+        self.chromosome, self.begin, self.cigar, self.flags, self.mapq, self.template = chromosome, begin, cigar, flags, mapq, template
+
+    def steps(self):
+        return [(int(length), kind) for length, kind in re.findall(r"(\d+)([MIDNSHP=X])", self.cigar)]
+
+    def bases(self):
+        """Aligned bases, and one past the last base that it spans."""
+        at, bases = self.begin, []
+        for length, kind in self.steps():
+            if kind in "M=X":
+                bases += range(at, at + length)
+            if kind in "M=XDN":
+                at += length
+        return bases, at
+
+    def sam(self, number):
+        query = sum(length for length, kind in self.steps() if kind in "MIS=X")
+        mate = ["=", str(self.begin + 1), str(self.template)] if self.flags & PAIRED else ["*", "0", "0"]
+        return "\t".join(["r%d" % number, str(self.flags), self.chromosome, str(self.begin + 1), str(self.mapq), self.cigar] + mate
+                         + ["A" * query, "*"])
+
+
+def random_alignments(seed, count=400):
+    rng, found = random.Random(seed), []
+    shapes = ["30M", "5S25M", "25M6S", "10M2I18M", "12M3D18M", "10M40N20M", "4H20M5S", "8=1X20=", "3S10M1D5M200N7M2I9M4H", "6M6I6M", "10M1P4M"]
+    for name, length in CHROMOSOMES:
+        for _ in range(0 if name == "empty" else 15 if name == "tiny" else count):
+            one = Alignment(name, 0, rng.choice(shapes), 0, rng.choice([0, 1, 10, 29, 30, 60, 255]))
+            span = one.bases()[1]
+            if span > length:
+                continue
+            one.begin = rng.randrange(length - span + 1)
+            one.flags = rng.choice([0, REVERSE]) | rng.choice([0, 0, 0, 0, 256, 512, 1024, 2048, UNMAPPED])
+            if rng.random() < 0.6:
+                one.flags |= PAIRED | rng.choice([0, PROPER]) | rng.choice([FIRST, 128])
+                reach = rng.randrange(span, 400) if span < 400 else span
+                low = one.begin if not one.flags & REVERSE else one.begin + span - reach
+                one.template = (-reach if one.flags & REVERSE else reach) if low >= 0 and low + reach <= length else 0
+            found.append(one)
+    order = {name: i for i, (name, _) in enumerate(CHROMOSOMES)}
+    return sorted(found, key=lambda one: (order[one.chromosome], one.begin))
+
+
+def sam_text(alignments, chromosomes=None):
+    header = ["@HD\tVN:1.6\tSO:coordinate"] + ["@SQ\tSN:%s\tLN:%d" % pair for pair in chromosomes or CHROMOSOMES]
+    return "\n".join(header + [one.sam(i) for i, one in enumerate(alignments)]) + "\n"
+
+
+def make(box, alignments, name, *options, chromosomes=None):
+    """The alignments as BAM, CRAM or SAM."""
+    sam = box.write(name + ".sam" if not name.endswith(".sam") else name, sam_text(alignments, chromosomes))
+    if name.endswith(".sam"):
+        return name
+    tool = pathlib.Path(box.program).parents[1] / "tests" / "cli" / "make_reads"
+    if not tool.exists():
+        raise Skip("%s is not built" % tool)
+    done = subprocess.run([str(tool), sam, name, *options], cwd=box.folder, capture_output=True, text=True, check=False)
+    check(done.returncode == 0, "make_reads %s: %s" % (name, done.stderr))
+    box.path(sam).unlink()
+    return name
+
+
+def counted_bases(one, options):
+    """What of a read counts, in bases of its chromosome, which may lie outside of it; nothing: it does not count."""
+    if one.flags & (options.get("exclude", USUAL) | UNMAPPED) or one.flags & options.get("include", 0) != options.get("include", 0):
+        return []
+    if one.mapq < options.get("mapq", 0):
+        return []
+    reverse = bool(one.flags & REVERSE)
+    if "strand" in options and (options["strand"] == "reverse") != reverse:
+        return []
+    aligned, end = one.bases()
+    span = list(range(one.begin, max(end, one.begin + 1)))
+    part = options.get("count", "centre" if options.get("fragments") else "start")
+    if options.get("fragments"):
+        if one.flags & (PAIRED | PROPER | FIRST) != PAIRED | PROPER | FIRST or one.template == 0 or abs(one.template) > options.get("longest", 1000):
+            return []
+        size = abs(one.template)
+        span = aligned = list(range(span[-1] + 1 - size, span[-1] + 1) if reverse else range(span[0], span[0] + size))
+    elif options.get("extend"):
+        size = options["extend"]
+        span = aligned = list(range(span[-1] + 1 - size, span[-1] + 1) if reverse else range(span[0], span[0] + size))
+    by = options.get("shift", 0) * (-1 if reverse else 1)
+    if part == "start":
+        return [(span[-1] if reverse else span[0]) + by]
+    if part == "centre":
+        ahead = options.get("fragments") and not reverse
+        return [(span[0] + len(span) // 2 if ahead else (span[0] + span[-1]) // 2) + by]
+    return [base + by for base in aligned]
+
+
+def expected(alignments, size, options, excluded=()):
+    """{chromosome: [value of each bin]} of those with reads, and the number of reads that count."""
+    length_of, sums, reads = dict(CHROMOSOMES), {}, 0
+    for one in alignments:
+        length = length_of[one.chromosome]
+        bases = [base for base in counted_bases(one, options) if 0 <= base < length]
+        if not bases or any(name == one.chromosome and begin <= base < end for name, begin, end in excluded for base in bases):
+            continue
+        reads += 1
+        bins = sums.setdefault(one.chromosome, [0] * -(-length // size))
+        if options.get("count") == "depth":
+            for base in bases:
+                bins[base // size] += 1 / min(size, length - base // size * size)
+        else:
+            for number in {base // size for base in bases}:
+                bins[number] += 1
+    return sums, reads
+
+
+def values_of(box, name, size):
+    """{chromosome: [value of each bin or None]} of a bigWig file."""
+    found, length_of = {}, dict(CHROMOSOMES)
+    for chromosome, begin, end, value in bigwig_intervals(box.path(name).read_bytes())[0]:
+        bins = found.setdefault(chromosome, [None] * -(-length_of[chromosome] // size))
+        check(begin % size == 0 and (end % size == 0 or end == length_of[chromosome]), "an interval that is no bins: %d-%d" % (begin, end))
+        for number in range(begin // size, -(-end // size)):
+            bins[number] = value
+    return found
+
+
+def read_npz(path):
+    """{name: rows} of float32 arrays."""
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            data = archive.read(name)
+            size = struct.unpack_from("<H", data, 8)[0]
+            length, width = ast.literal_eval(data[10:10 + size].decode())["shape"]
+            values = struct.unpack_from("<%df" % (length * width), data, 10 + size)
+            found[name.removesuffix(".npy")] = [values[t * width:(t + 1) * width] for t in range(length)]
+    return found
+
+
+def same(found, wanted, what, exact=True):
+    check(sorted(found) == sorted(wanted), "%s: chromosomes %s, expected %s" % (what, sorted(found), sorted(wanted)))
+    for chromosome, bins in wanted.items():
+        for number, value in enumerate(bins):
+            given = found[chromosome][number]
+            fits = given == value if exact or value is None or given is None else abs(given - value) <= 1e-6 * max(1, abs(value))
+            check(fits, "%s: bin %d of %s is %s, expected %s" % (what, number, chromosome, given, value))
+
+
+NAMES = {"mapq": "--min-mapq", "include": "--include-flags", "exclude": "--exclude-flags", "strand": "--strand", "count": "--count",
+         "shift": "--shift", "extend": "--extend", "longest": "--longest-fragment"}
+
+
+def arguments(options):
+    words = ["--fragments"] if options.get("fragments") else []
+    for key, value in options.items():
+        if key != "fragments":
+            words.append("%s=%s" % (NAMES[key], value))
+    return words
+
+
+OPTIONS = [{}, {"mapq": 30}, {"exclude": 0}, {"exclude": 4, "include": 1}, {"strand": "forward"}, {"strand": "reverse", "count": "overlap"},
+           {"shift": 100}, {"shift": -37, "count": "centre"}, {"extend": 150}, {"extend": 150, "count": "centre"}, {"extend": 220, "count": "overlap"},
+           {"count": "overlap"}, {"count": "depth"}, {"count": "depth", "extend": 90, "shift": 11, "exclude": 1024}, {"fragments": True},
+           {"fragments": True, "count": "overlap", "longest": 300}, {"fragments": True, "count": "depth", "exclude": 0}]
+
+
+def test_every_option_on_every_format(box):
+    """Exact counts from SAM, BAM and CRAM, with an index and without one, for bins of 1 base and more, also beyond the chromosome."""
+    alignments = random_alignments(20)
+    files = [make(box, alignments, "plain.sam"), make(box, alignments, "indexed.bam"), make(box, alignments, "bare.bam", "--no-index"),
+             make(box, alignments, "indexed.cram"), make(box, alignments, "bare.cram", "--no-index")]
+    for number, options in enumerate(OPTIONS):
+        for size in (1, 7, 200):
+            wanted, reads = expected(alignments, size, options)
+            check(reads > 10, "the test counts no reads with %s" % options)
+            name = files[(number + size) % len(files)] if size != 200 else None
+            for file in files if name is None else [name]:
+                result = box.ok(["count", "-b", size, "-o", "out.bw", "-t", 1 + number % 3, *arguments(options), file])
+                check(" %d read" % reads in result.stderr, "%s: expected %d reads\n%s" % (options, reads, result))
+                same(values_of(box, "out.bw", size), wanted, "%s %s, bins of %d" % (file, options, size), exact=options.get("count") != "depth")
+
+
+def test_threads_and_index_change_no_byte(box):
+    alignments = random_alignments(21)
+    indexed, bare = make(box, alignments, "indexed.bam"), make(box, alignments, "bare.bam", "--no-index")
+    contents = set()
+    for file in (indexed, bare):
+        for threads in (1, 2, 5):
+            box.ok(["count", "-b", 10, "-t", threads, "--scale", "cpm", "--count", "overlap", "-o", "out.bw", file])
+            contents.add(box.path("out.bw").read_bytes())
+    check(len(contents) == 1, "%d different files" % len(contents))
+
+
+def test_text(box):
+    """BED, tagAlign and fragments, plain and compressed, in any order of chromosomes."""
+    rng = random.Random(22)
+    alignments = []
+    for name, length in reversed(CHROMOSOMES[:2]):
+        for _ in range(300):
+            size = rng.randrange(1, 90)
+            alignments.append(Alignment(name, rng.randrange(length - size), "%dM" % size, rng.choice([0, REVERSE]), 60))
+    alignments.sort(key=lambda one: (one.chromosome, one.begin))
+    ends = [one.bases()[1] for one in alignments]
+    strands = ["-" if one.flags & REVERSE else "+" for one in alignments]
+    box.write("sizes.txt", "".join("%s\t%d\n" % pair for pair in CHROMOSOMES))
+    tags = "".join("%s\t%d\t%d\tN\t1000\t%s\n" % (one.chromosome, one.begin, end, strand) for one, end, strand in zip(alignments, ends, strands))
+    box.write("reads.tagAlign", tags)
+    box.write("reads.bed.gz", gzip.compress(tags.encode()))
+    box.write("four.bed", "".join("%s\t%d\t%d\t%s\n" % (one.chromosome, one.begin, end, strand) for one, end, strand in zip(alignments, ends, strands)))
+    box.write("fragments.tsv.gz", gzip.compress(("# made for a test\n" + "".join(
+        "%s\t%d\t%d\tACGT-1\t2\n" % (one.chromosome, one.begin, end) for one, end in zip(alignments, ends))).encode()))
+    for options in ({}, {"shift": 100}, {"count": "overlap", "extend": 120}, {"count": "depth"}, {"count": "centre"}):
+        wanted, _ = expected(alignments, 50, options)
+        for file in ("reads.tagAlign", "reads.bed.gz", "four.bed"):
+            box.ok(["count", "-g", "sizes.txt", "-b", 50, "-o", "out.bw", *arguments(options), file])
+            same(values_of(box, "out.bw", 50), wanted, "%s %s" % (file, options), exact=options.get("count") != "depth")
+    wanted, _ = expected(alignments, 50, {"count": "centre"})
+    box.ok("count -g sizes.txt -b 50 -o out.bw --fragments fragments.tsv.gz")
+    same(values_of(box, "out.bw", 50), wanted, "fragments")
+    lines = tags.splitlines(True)
+    rng.shuffle(lines)
+    box.write("shuffled.bed", "".join(lines))
+    box.ok("count -g sizes.txt -b 50 --count centre --unsorted -o out.bw shuffled.bed")
+    same(values_of(box, "out.bw", 50), wanted, "shuffled")
+    box.fails("count -g sizes.txt -b 50 -o out2.bw shuffled.bed", 3, "shuffled.bed", "line ", "--unsorted")
+    box.fails("count -g sizes.txt -b 50 -o out2.bw fragments.tsv.gz", 3, "line 2", "no strand", "--count centre")
+    box.fails("count -b 50 -o out2.bw reads.tagAlign", 3, "how long chromosomes are", "-g")
+    box.fails("count -g sizes.txt --min-mapq 3 -o out2.bw reads.tagAlign", 3, "no mapping qualities")
+
+
+def test_scale_exclude_and_control(box):
+    alignments, others = random_alignments(23), random_alignments(24, count=250)
+    make(box, alignments, "one.bam")
+    make(box, others, "two.bam")
+    wanted, reads = expected(alignments, 100, {})
+    control, control_reads = expected(others, 100, {})
+    box.ok("count -b 100 --scale cpm -o cpm.bw one.bam")
+    same(values_of(box, "cpm.bw", 100), {name: [count * 1e6 / reads for count in bins] for name, bins in wanted.items()}, "cpm", exact=False)
+    least = min(reads, control_reads)
+    for how, formula in (("difference", lambda a, b: a - b), ("ratio", lambda a, b: (a + 1) / (b + 1))):
+        box.ok("count -b 100 --control two.bam --control-as %s -o against.bw one.bam" % how)
+        same(values_of(box, "against.bw", 100),
+             {name: [formula(a * least / reads, b * least / control_reads) for a, b in zip(wanted[name], control[name])] for name in wanted}, how, exact=False)
+    excluded = [("chrA", 450, 710), ("chrA", 700, 730), ("chrB", 0, 5)]
+    box.write("black.bed", "".join("%s\t%d\t%d\n" % one for one in excluded))
+    for options in ({}, {"count": "overlap"}):
+        wanted, reads = expected(alignments, 100, options, excluded)
+        for name, begin, end in excluded:
+            for number in range(begin // 100, -(-end // 100)):
+                wanted[name][number] = None
+        result = box.ok(["count", "-b", 100, "--exclude", "black.bed", "-o", "kept.bw", *arguments(options), "one.bam"])
+        check(" %d read" % reads in result.stderr, "%d reads\n%s" % (reads, result))
+        same(values_of(box, "kept.bw", 100), wanted, "exclude %s" % options)
+
+
+def test_many_samples(box):
+    """A sheet makes a file per row; -o .npz has a column per file."""
+    first, second = random_alignments(25), random_alignments(26)
+    make(box, first, "a.bam")
+    make(box, second, "b.bam")
+    box.write("sheet.tsv", "sample\ttrack\tpath\tcontrol\nS1\tK4\ta.bam\t\nS1\tK27\tb.bam\t\nS2\tK4\tb.bam\ta.bam\n")
+    box.ok("count --samples sheet.tsv -b 50 --prefix out -t 2")
+    for name, alignments in (("out.S1.K4.bw", first), ("out.S1.K27.bw", second)):
+        same(values_of(box, name, 50), expected(alignments, 50, {})[0], name)
+    check(box.path("out.S2.K4.bw").exists(), "the file of S2")
+    box.ok("count -b 50 -o both.npz K4=a.bam K27=b.bam")
+    arrays = read_npz(box.path("both.npz"))
+    one, two = expected(first, 50, {})[0], expected(second, 50, {})[0]
+    check(sorted(arrays) == sorted(one), "members %s" % sorted(arrays))
+    for name, rows in arrays.items():
+        check([list(row) for row in rows] == [list(pair) for pair in zip(one[name], two[name])], "the rows of %s" % name)
+    box.fails("count --samples sheet.tsv -o x.bw", 2, "--prefix")
+    box.fails("count --samples sheet.tsv -o x.npz", 2, "one sample")
+    box.fails("count -o x.bw K4=a.bam K27=b.bam", 2, "--prefix")
+    box.fails("count -o x.npz a.bam K4=b.bam a=b.bam", 2, "two tracks are named 'a'")
+    box.fails("count a.bam", 2, "no output is given")
+    box.fails("count -o x.bed a.bam", 2, ".bw or .npz")
+
+
+def test_plan_tells_memory(box):
+    """--dry-run writes nothing; what it says holds for ten times as many reads."""
+    make(box, random_alignments(27, count=40), "few.bam")
+    make(box, random_alignments(27, count=400), "many.bam")
+    before = box.listing()
+    few, many = box.ok("count --dry-run -b 1 -o x.bw few.bam").stdout, box.ok("count --dry-run -b 1 -o x.bw many.bam").stdout
+    check(few.replace("few", "many") == many and "memory: " in many and "by its index" in many, "the plan\n%s\n%s" % (few, many))
+    check(box.listing() == before, "files were written")
+    box.fails("count --max-memory 1M -o x.bw few.bam", 6, "needs ", "--max-memory is 1 MiB")
+
+
+def test_files_that_are_wrong(box):
+    """One clear line each."""
+    alignments = random_alignments(28)
+    make(box, alignments, "good.bam")
+    whole = box.path("good.bam").read_bytes()
+    box.write("cut.bam", whole[:-28])
+    box.fails("count -o x.bw cut.bam", 3, "cut.bam", "truncated")
+    box.write("cut2.bam", whole[:len(whole) // 2])
+    box.fails("count -o x.bw cut2.bam", 3, "cut2.bam", "truncated")
+    box.write("torn.bam", whole[:3000] + bytes(64) + whole[3064:])
+    box.fails("count -o x.bw torn.bam", 3, "torn.bam", "damaged")
+    box.write("nothing.bam", b"")
+    box.fails("count -o x.bw nothing.bam", 3, "empty file")
+    box.write("bad.bam", whole)
+    box.write("bad.bam.bai", b"BAI\1" + b"\xff" * 40)
+    box.fails("count -o x.bw bad.bam", 3, "bad.bam.bai", "index")
+    box.fails("count -o x.bw none.bam", 4, "none.bam")
+    box.fails("count -o x.bw demo.params.json", 3, "a JSON file", "BAM")
+    make(box, list(reversed(alignments)), "backwards.bam", "--no-index")
+    box.fails("count -o x.bw backwards.bam", 3, "backwards.bam", "samtools sort", "--unsorted")
+    box.ok("count -o forwards.bw good.bam")
+    box.ok("count --unsorted -o x.bw backwards.bam")
+    check(box.path("x.bw").read_bytes() == box.path("forwards.bw").read_bytes(), "unsorted reads have the same counts")
+    box.path("x.bw").unlink()
+    box.write("sizes.txt", "chrA\t3000\nchrB\t5003\n")
+    box.fails("count -g sizes.txt -o x.bw good.bam", 3, "chrA has 3001 bases", "sizes.txt 3000")
+    box.write("sizes.txt", "1\t3000\n")
+    box.fails("count -g sizes.txt -o x.bw good.bam", 3, "no chromosome of sizes.txt", "chrB")
+    make(box, [], "header.bam", chromosomes=[("other", 100)])
+    box.fails("count --prefix x good.bam header.bam", 3, "header.bam", "other")
+    make(box, [], "none.sam.bam")
+    result = box.ok("count -o none.bw none.sam.bam")
+    check("no-reads" in result.stderr, "no warning\n%s" % result)
+    check(values_of(box, "none.bw", 200) == {}, "values of no reads")
+
+
+def test_an_index_that_is_older(box):
+    """Is not used, with a warning."""
+    alignments = random_alignments(29)
+    make(box, alignments, "reads.bam")
+    os.utime(box.path("reads.bam.bai"), (1, 1))
+    result = box.ok("count -b 50 -o out.bw reads.bam")
+    check("[index-older]" in result.stderr and "reads.bam.bai" in result.stderr, "no warning\n%s" % result)
+    same(values_of(box, "out.bw", 50), expected(alignments, 50, {})[0], "an older index")
+
+
+def test_headers_that_are_odd(box):
+    """A chromosome without a base is left out; very many small ones work."""
+    box.write("zero.sam", "@SQ\tSN:none\tLN:0\n@SQ\tSN:chr1\tLN:500\nr\t0\tchr1\t11\t60\t5M\t*\t0\t0\tAAAAA\t*\n")
+    result = box.ok("count -b 100 -o out.bw zero.sam")
+    check("[empty-chromosomes]" in result.stderr, "no warning\n%s" % result)
+    many = [("c%d" % i, 300) for i in range(60000)]
+    reads = [Alignment("c%d" % i, 7, "10M", 0, 60) for i in range(0, 60000, 7)]
+    make(box, reads, "many.bam", chromosomes=many)
+    box.ok("count -b 100 -o many.npz many.bam")
+    arrays = read_npz(box.path("many.npz"))
+    check(len(arrays) == len(reads) and all(list(map(list, rows)) == [[1], [0], [0]] for rows in arrays.values()), "%d chromosomes" % len(arrays))
