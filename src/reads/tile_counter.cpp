@@ -14,22 +14,21 @@ void TileCounter::begin(std::size_t chromosome, std::int64_t begin, std::int64_t
 }
 
 bool TileCounter::add(const Read& read) {
-  const bool directed = options_.shift != 0 || options_.extend != 0 || options_.part == CountedPart::kStart ||
-                        options_.strand != ReadStrand::kUnknown;
+  const bool directed = rule_.shift != 0 || rule_.extend != 0 || rule_.part == CountedPart::kStart ||
+                        rule_.strand != ReadStrand::kUnknown;
   if (directed && read.strand == ReadStrand::kUnknown) return false;
-  if (options_.strand != ReadStrand::kUnknown && options_.strand != read.strand) return true;
+  if (rule_.strand != ReadStrand::kUnknown && rule_.strand != read.strand) return true;
   const bool reverse = read.strand == ReadStrand::kReverse;
-  if (options_.fragments && (!read.stands_for_pair || read.pair_bases > options_.longest_fragment))
-    return true;
+  if (rule_.fragments && (!read.stands_for_pair || read.pair_bases > rule_.longest_fragment)) return true;
   ReadBlock span{read.begin, read.end};
-  const std::int64_t bases = options_.fragments ? read.pair_bases : options_.extend;
+  const std::int64_t bases = rule_.fragments ? read.pair_bases : rule_.extend;
   if (bases > 0) (reverse ? span.begin : span.end) = reverse ? span.end - bases : span.begin + bases;
-  const std::int64_t by = reverse ? -options_.shift : options_.shift;
-  if (options_.part == CountedPart::kStart) {
+  const std::int64_t by = reverse ? -rule_.shift : rule_.shift;
+  if (rule_.part == CountedPart::kStart) {
     add_place((reverse ? span.end - 1 : span.begin) + by);
-  } else if (options_.part == CountedPart::kCentre) {
+  } else if (rule_.part == CountedPart::kCentre) {
     // A pair of an even length has two middle bases; its first read comes to this one last, as in ChromHMM.
-    const bool forward_pair = options_.fragments && read.strand == ReadStrand::kForward;
+    const bool forward_pair = rule_.fragments && read.strand == ReadStrand::kForward;
     const std::int64_t middle = forward_pair ? span.begin + bases / 2 : (span.begin + span.end - 1) >> 1;
     add_place(middle + by);
   } else if (bases > 0) {
@@ -46,6 +45,7 @@ bool TileCounter::counts_from(std::int64_t base) const {
 }
 
 void TileCounter::add_place(std::int64_t base) {
+  if (rule_.first_bin_takes_more && base < 0 && base > -grid_.bin) base = 0;
   if (base < 0 || base >= length_ || !counts_from(base) || excluded_.any(chromosome_, base, base + 1)) return;
   const std::int64_t bin = base / grid_.bin;
   const std::int64_t in = bin / grid_.tile_bins();
@@ -70,7 +70,7 @@ void TileCounter::add_blocks(std::span<const ReadBlock> blocks, std::int64_t by)
   for (const ReadBlock& block : blocks) {
     const auto [begin, end] = clipped(block);
     if (begin >= end) continue;
-    if (options_.part == CountedPart::kDepth) {
+    if (rule_.part == CountedPart::kDepth) {
       add_depth(begin, end);
       continue;
     }
@@ -118,7 +118,7 @@ TileCounter::Tile& TileCounter::tile(std::int64_t tile) {
     }
     const std::int64_t bins = std::min(grid_.tile_bins(), grid_.bins(chromosome_) - tile * grid_.tile_bins());
     place->second.counts.assign(wide(bins), 0);
-    if (!options_.is_place()) place->second.steps.assign(wide(bins) + 1, 0);
+    if (!rule_.is_place()) place->second.steps.assign(wide(bins) + 1, 0);
   }
   last_ = tile;
   last_tile_ = &place->second;
@@ -126,7 +126,7 @@ TileCounter::Tile& TileCounter::tile(std::int64_t tile) {
 }
 
 void TileCounter::store(std::int64_t tile, Tile& filled) {
-  const std::int64_t step = options_.part == CountedPart::kDepth ? grid_.bin : 1;
+  const std::int64_t step = rule_.part == CountedPart::kDepth ? grid_.bin : 1;
   std::int64_t depth = 0;
   for (std::size_t i = 0; i + 1 < filled.steps.size(); ++i) {
     depth += filled.steps[i];

@@ -16,9 +16,8 @@ namespace semicrf {
 class TileCounter {
  public:
   // All must outlive it.
-  TileCounter(const ReadGrid& grid, const CountRule& options, const ExcludedBases& excluded,
-              CountStore& store)
-      : grid_(grid), options_(options), excluded_(excluded), store_(store) {}
+  TileCounter(const ReadGrid& grid, const CountRule& rule, const ExcludedBases& excluded, CountStore& store)
+      : grid_(grid), rule_(rule), excluded_(excluded), store_(store) {}
 
   // Reads of a chromosome follow, of which the bins [begin, end) count, whole tiles.
   void begin(std::size_t chromosome, std::int64_t begin, std::int64_t end);
@@ -43,7 +42,7 @@ class TileCounter {
   void store(std::int64_t tile, Tile& filled);
 
   const ReadGrid& grid_;
-  const CountRule& options_;
+  const CountRule& rule_;
   const ExcludedBases& excluded_;
   CountStore& store_;
   std::size_t chromosome_ = 0;

@@ -51,10 +51,12 @@ void write_bigwig(const ReadGrid& grid, const BinValues& values, OutputFile& out
 
 void write_npz(const ReadGrid& grid, const std::vector<const BinValues*>& tracks, OutputFile& output) {
   NpzWriter writer(output);
+  bool any = false;
+  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) any = any || most_bins(tracks, i) > 0;
   std::vector<double> rows;
   std::vector<float> tile;
   for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) {
-    const std::int64_t bins = most_bins(tracks, i);
+    const std::int64_t bins = any ? most_bins(tracks, i) : grid.bins(i);
     if (bins == 0) continue;
     rows.assign(wide(bins) * tracks.size(), 0);
     for (std::size_t f = 0; f < tracks.size(); ++f) {

@@ -13,6 +13,7 @@ namespace semicrf {
 void write_bigwig(const ReadGrid& grid, const BinValues& values, OutputFile& output);
 
 // An array (T, F) float32 for every chromosome that some of the tracks has values on, a column per track.
+// Where no track has any, the arrays of all chromosomes are zeros.
 // Takes 16 bytes of memory for each value of the longest chromosome.
 void write_npz(const ReadGrid& grid, const std::vector<const BinValues*>& tracks, OutputFile& output);
 

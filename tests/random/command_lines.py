@@ -26,7 +26,7 @@ VALUES = {
     "background": ["A", "rest"], "device": ["cpu", "reference", "auto"], "progress": ["line", "off"],
     "seed": ["0", "1", "7"], "restarts": ["1", "2"], "max-iterations": ["0", "1", "3", "8"], "max-duration": ["1", "5", "30"], "length": ["1", "50", "2000", "0"],
     "labels-number": ["2", "3", "2,3", "0", "1"], "draws": ["1", "3"], "best": ["1", "2", "5"], "batch": ["1", "2"], "window": ["10", "100"],
-    "threads": ["1", "2", "3", "4"], "rate": ["100", "8000", "0.5"], "checkpoint-every": ["1", "2"], "scale": ["column", "log"],
+    "cell": ["c", "a b", "../x"], "threads": ["1", "2", "3", "4"], "rate": ["100", "8000", "0.5"], "checkpoint-every": ["1", "2"], "scale": ["column", "log"],
 }
 NUMBERS = {"INT": ["0", "1", "2", "3", "10", "100", "-1", "x", "99999999999999999999", "1e3"], "UINT": ["0", "1", "7", "-1"],
            "FLOAT": ["0", "0.5", "1", "1e-3", "0.95", "-1", "nan", "inf", "1e999", "5"]}
@@ -35,9 +35,10 @@ ROLES = {
     "params": "parameters", "chrom-sizes": "sizes", "regions-file": "regions", "exclude": "regions", "constraints": "constraints", "claims": "claims",
     "labels-known": "segments", "truth": "segments", "segments": "segments", "posterior": "posterior", "labels-posterior": "label posteriors",
     "intervals": "boundaries", "against": "parameters", "init": "parameters", "resume": "checkpoint", "annotation": "annotation", "samples": "sheet",
-    "start-scores": "array", "end-scores": "array", "labels": "label posteriors",
+    "control": "reads", "start-scores": "array", "end-scores": "array", "labels": "label posteriors",
 }
 ENDINGS = {
+    "count output": [".bw", ".bw", ".npz"],
     "decode output": [".bed", ".bed.gz", ".bb"], "simulate output": [".bed", ".bed.gz", ".bb"], "posterior output": [".bedgraph", ".bedgraph.gz", ".bw"],
     "decode posterior": [".bedgraph", ".bw"], "posterior counts-out": [".npz"], "posterior labels-out": ["", ".npy"], "posterior starts-out": ["", ".npy"],
     "posterior ends-out": [""], "train output": [".json"], "learn output": [".json"], "edit output": [".json"], "import output": [".json"],
@@ -51,7 +52,7 @@ WRITTEN_ROLES = {
     "decode boundaries": "boundaries", "train checkpoint": "checkpoint", "learn checkpoint": "checkpoint", "simulate emissions": "array",
     "compare regions": "annotation", "decode review": "annotation",
 }
-FOLDERS = {"hub", "multiqc", "figures"}
+FOLDERS = {"hub", "multiqc", "figures", "chromhmm-out"}
 # Outputs that a run may leave although it fails.
 KEPT_OUTPUTS = {"log-file", "checkpoint"}
 
@@ -121,6 +122,10 @@ class CommandLine:
             self.add(self.option("length"))
         elif first in ("decode", "posterior", "simulate", "query", "train", "learn"):
             self.words += world.input_arguments()
+        if first == "count":
+            for name in ("chrom-sizes", "bin-size"):
+                self.add(self.option(name))
+            self.words += [random.choice(["", "T%d=" % i]) + world.pick("reads") for i in range(random.choice([1, 1, 1, 2]))]
         if first in ("describe", "enrich", "eval"):
             self.words.append(world.pick("segments"))
         if first in ("enrich",):
