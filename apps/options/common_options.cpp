@@ -394,6 +394,7 @@ RunOptions run_options(const CommonArguments& arguments) {
   RunOptions options;
   options.input = arguments.input;
   options.engine = engine_options(arguments.engine);
+  options.input.threads = options.engine.threads;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
   options.write_index = arguments.write_index;

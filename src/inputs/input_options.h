@@ -27,6 +27,9 @@ enum class ChromosomePolicy {
   kUnion,   // the files that lack one have no value there
 };
 
+class ReadTracks;
+std::shared_ptr<ReadTracks> new_read_tracks();  // read_tracks.h
+
 struct InputOptions {
   std::string parameters;            // the parameter file
   std::vector<std::string> inputs;   // [name=]PATH
@@ -48,9 +51,11 @@ struct InputOptions {
   std::optional<std::int64_t> bin_size;             // must equal the parameters' one
   bool all_chromosomes = false;                     // decode chromosomes without one value too
   ChromosomePolicy chromosomes = ChromosomePolicy::kError;
-  std::optional<EdgeRule> edges;             // in place of the parameters' one
-  std::vector<GeneratedSequence> generated;  // instead of `inputs`
-  std::uint64_t seed = 0;                    // seed for the generated sequences
+  std::optional<EdgeRule> edges;                                // in place of the parameters' one
+  std::vector<GeneratedSequence> generated;                     // instead of `inputs`
+  std::uint64_t seed = 0;                                       // seed for the generated sequences
+  int threads = 1;                                              // that count reads
+  std::shared_ptr<ReadTracks> read_tracks = new_read_tracks();  // what was counted, shared by copies
 };
 
 // Whether scores of starts or ends of segments are inputs.

@@ -318,11 +318,15 @@ Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeI
 
 void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
   const std::vector<std::string> labels = names_of(parameters.labels);
-  tracks = heads ? bind_bigwigs(given.main, names_of(parameters.tracks), "tracks", binding)
-                 : bind_bigwigs(given.main, labels, "labels", binding);
+  ReadTracks& reads = *options.read_tracks;
+  reads.count(given.main, parameters.tracks, parameters.bin_size, wanted, options.chrom_sizes_file,
+              options.threads, warnings);
+  tracks = heads ? bind_bigwigs(given.main, names_of(parameters.tracks), "tracks", reads, binding)
+                 : bind_bigwigs(given.main, labels, "labels", reads, binding);
   std::vector<std::string> boundary_binding;
-  if (!given.start.empty()) starts.tracks = bind_bigwigs(given.start, labels, "labels", boundary_binding);
-  if (!given.end.empty()) ends.tracks = bind_bigwigs(given.end, labels, "labels", boundary_binding);
+  if (!given.start.empty())
+    starts.tracks = bind_bigwigs(given.start, labels, "labels", reads, boundary_binding);
+  if (!given.end.empty()) ends.tracks = bind_bigwigs(given.end, labels, "labels", reads, boundary_binding);
   std::vector<const BigWigFile*> files;
   for (const BigWigColumns* columns : {&tracks, &starts.tracks, &ends.tracks})
     for (const auto& file : *columns) files.push_back(file.get());

@@ -1,4 +1,4 @@
-// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
+// The contents of a parameter file (format 1.0 to 1.2), validated and resolved to numbers. Plain data.
 #pragma once
 
 #include <array>
@@ -66,6 +66,8 @@ struct Track {
   double threshold = 0;  // for kBinarize: g(raw) is 1 where raw >= threshold, else 0
   std::string square_of = {};
   std::string absence_of = {};
+  std::optional<std::string> reads =
+      {};  // format 1.2: how reads are counted (reads/count_rule.h); absent: not known
 
   bool is_square() const { return !square_of.empty(); }
   bool is_absence() const { return !absence_of.empty(); }

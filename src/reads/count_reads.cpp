@@ -190,6 +190,14 @@ ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& fil
   return chosen;
 }
 
+std::optional<Warning> older_index_warning(const ReadFileInfo& file) {
+  if (file.older_index.empty()) return std::nullopt;
+  return Warning{"index-older",
+                 "the index " + file.older_index +
+                     " is older than the file, which is read without it; make it again (samtools index)",
+                 file.path};
+}
+
 std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
                          bool in_order) {
   constexpr std::size_t kPerThread = std::size_t{2} << 20;  // blocks, and a decompressor's tables

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ReadChromosomes {
 // in common.
 ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& files,
                                      const std::vector<Chromosome>& sizes, const std::string& sizes_file);
+
+// Where there is an index that is older than its file.
+std::optional<Warning> older_index_warning(const ReadFileInfo& file);
 
 // Bytes that count_reads() takes, whatever the number of reads. `in_order`: as there.
 std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,

@@ -85,6 +85,7 @@ CountRule parse_count_rule(std::string_view text) {
   bool part_given = false;
   std::vector<std::string_view> given;
   for (const std::string_view option : split_at('&', text)) {
+    if (text.empty()) break;
     const std::size_t equals = std::min(option.find('='), option.size());
     const std::string_view key = option.substr(0, equals);
     if (std::ranges::find(kKeys, key) == kKeys.end())

@@ -26,6 +26,8 @@ struct CountRule {
   std::int64_t extend = 0;  // bases that a read has from its first base on; 0: those that are aligned
   bool fragments = false;   // pairs in place of reads; of text, intervals without a strand
   std::int64_t longest_fragment = 1000;  // pairs that span more are left out
+  // Places less than a bin before the chromosome count in its first bin, as ChromHMM's division rounds.
+  bool first_bin_takes_more = false;
 
   // Bases that what is counted of a read may lie outside of what it spans.
   std::int64_t reach() const;

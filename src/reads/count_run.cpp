@@ -82,12 +82,7 @@ class CountRun {
     const auto [place, is_new] = file_of_.try_emplace(path, files_.size());
     if (is_new) {
       files_.push_back({inspect_reads(path), options_.reads, nullptr});
-      if (const std::string& older = files_.back().file.older_index; !older.empty())
-        warnings_.push_back({"index-older",
-                             "the index " + older +
-                                 " is older than the file, which is read without it; "
-                                 "make it again (samtools index)",
-                             path});
+      if (auto warning = older_index_warning(files_.back().file)) warnings_.push_back(std::move(*warning));
     }
     return place->second;
   }

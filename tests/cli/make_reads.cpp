@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   htsFile* const from = hts_open(in.c_str(), "r");
   htsFile* const to = hts_open(out.c_str(), is_cram ? "wc" : "wb");
   if (from == nullptr || to == nullptr) return 1;
-  if (is_cram && (fasta.empty() ? hts_set_opt(to, CRAM_OPT_NO_REF, 1) : hts_set_fai_filename(to, fasta.c_str())) != 0)
+  if (is_cram &&
+      (fasta.empty() ? hts_set_opt(to, CRAM_OPT_NO_REF, 1) : hts_set_fai_filename(to, fasta.c_str())) != 0)
     return 1;
   sam_hdr_t* const header = sam_hdr_read(from);
   if (header == nullptr || sam_hdr_write(to, header) != 0) return 1;

@@ -47,6 +47,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
       options.val_regions.push_back(std::move(region));
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
+  options.input.threads = options.engine.threads;
   options.emission = emission_from_name(arguments.emission);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);

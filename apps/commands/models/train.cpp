@@ -103,6 +103,7 @@ TrainOptions train_options(const TrainArguments& arguments) {
   options.labels.times = label_times(arguments.unit, options.labels.file);
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
+  options.input.threads = options.engine.threads;
   ShapeOptions& shape = options.shape;
   shape.no_boundary = arguments.boundary_window == "none";
   if (arguments.boundary_window != "auto" && !shape.no_boundary)

@@ -125,6 +125,7 @@ void eval(EvalArguments& arguments) {
   options.multiqc = multiqc_target(options.multiqc, options.predicted);
   check_arguments(options);
   options.engine = engine_options(arguments.engine);
+  options.input.threads = options.engine.threads;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   // The document alone on standard output when it is asked for there.
   options.output = arguments.output.empty() && options.json_path != "-" ? "-" : arguments.output;

@@ -65,6 +65,7 @@ void count(CountArguments& arguments) {
                            : arguments.control_as == "ratio" ? ControlUse::kRatio
                                                              : ControlUse::kDifference;
   if (arguments.binarise) options.binarise = arguments.binary;
+  options.reads.first_bin_takes_more = arguments.binarise;
   options.threads = arguments.engine.threads;
   EngineOptions engine;
   options.max_memory = memory_limit(arguments.max_memory, engine);

@@ -30,8 +30,12 @@ bool reads_like_region(const std::string& text) {
 InputArgument parse_input_argument(const std::string& text) {
   InputArgument argument;
   argument.path = text;
-  const std::size_t equals = text.find('=');
+  // The = of an option, as in file.bam?mapq=30, names nothing.
   std::error_code ignored;
+  const std::size_t question = text.find('?');
+  const bool options_first =
+      question < text.find('=') && std::filesystem::exists(text.substr(0, question), ignored);
+  const std::size_t equals = options_first ? std::string::npos : text.find('=');
   if (equals != std::string::npos && !std::filesystem::exists(text, ignored)) {
     argument.name = text.substr(0, equals);
     argument.path = text.substr(equals + 1);
@@ -46,13 +50,33 @@ InputArgument parse_input_argument(const std::string& text) {
     throw ReadError(
         {argument.path, "", "there is no such file",
          "if this is a region, give it an option of its own: -r A -r B, --val-region A --val-region B"});
-  argument.kind = detect_input_kind(argument.path);
+  settle_kind(argument);
   if (argument.kind != InputKind::kNpy && argument.kind != InputKind::kNpz &&
       argument.kind != InputKind::kBigWig)
     throw InputError({argument.path, "", std::string("this is ") + describe(argument.kind),
-                      "inputs are NPY, NPZ or bigWig files"});
+                      "inputs are NPY, NPZ, bigWig, BAM or CRAM files"});
   if (!argument.named) argument.name = stem_of(argument.path);
   return argument;
+}
+
+void settle_kind(InputArgument& argument) {
+  std::error_code ignored;
+  const std::size_t question = argument.path.rfind('?');
+  std::string options;
+  if (question != std::string::npos && !std::filesystem::exists(argument.path, ignored)) {
+    options = argument.path.substr(question + 1);
+    argument.path.resize(question);
+    argument.reads_given = true;
+  }
+  argument.kind = detect_input_kind(argument.path);
+  if (argument.kind == InputKind::kBam || argument.kind == InputKind::kCram) {
+    argument.reads = argument.reads_given ? parse_count_rule(options) : CountRule{};
+    argument.kind = InputKind::kBigWig;
+  } else if (argument.reads_given) {
+    throw InputError({argument.path, "",
+                      std::string("this is ") + describe(argument.kind) + ", which has no options behind a ?",
+                      "give BAM or CRAM files, or leave them out"});
+  }
 }
 
 bool looks_like_part(const std::string& name) {

@@ -30,14 +30,14 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     argument.path = row.path;
     argument.name = row.track;
     argument.named = true;
-    argument.kind = detect_input_kind(row.path);
+    settle_kind(argument);
     argument.from = options.samples_file.empty() ? "--sample " + row.sample
                                                  : options.samples_file + " line " + std::to_string(row.line);
     if (argument.kind != InputKind::kBigWig)
       throw InputError({row.path, "",
                         std::string("this is ") + describe(argument.kind) + ", which " + argument.from +
                             " gives as a track",
-                        "a sample sheet names bigWig files; give arrays on the command line"});
+                        "a sample sheet names bigWig, BAM or CRAM files; give arrays on the command line"});
     arguments.push_back(std::move(argument));
   }
   return arguments;

@@ -222,9 +222,10 @@ bool is_swapped(const MappedFile& file) {
 }  // namespace
 
 struct BigWigFile::State {
-  explicit State(const std::string& path)
+  State(const std::string& path, const std::string& shown)
       : file(path),
-        view(file.bytes(), path, is_swapped(file)),
+        name(shown),
+        view(file.bytes(), name, is_swapped(file)),
         index(BigWigIndex::read(view)),
         by_name(index.chromosomes.size()) {
     std::iota(by_name.begin(), by_name.end(), std::size_t{0});
@@ -261,6 +262,7 @@ struct BigWigFile::State {
   BinWindow window(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, std::size_t bins) const;
 
   MappedFile file;
+  std::string name;
   ByteView view;
   BigWigIndex index;
   std::vector<std::size_t> by_name;    // places of the chromosomes, in the order of their names
@@ -328,9 +330,11 @@ BigWigFile::~BigWigFile() = default;
 BigWigFile::BigWigFile(BigWigFile&&) noexcept = default;
 BigWigFile& BigWigFile::operator=(BigWigFile&&) noexcept = default;
 
-BigWigFile BigWigFile::open(const std::string& path) { return BigWigFile(std::make_unique<State>(path)); }
+BigWigFile BigWigFile::open(const std::string& path, const std::string& name) {
+  return BigWigFile(std::make_unique<State>(path, name));
+}
 
-const std::string& BigWigFile::path() const { return state_->file.path(); }
+const std::string& BigWigFile::path() const { return state_->name; }
 const std::vector<Chromosome>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
 bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
 std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }

@@ -59,7 +59,9 @@ class BigWigFile {
  public:
   // Reads the header, the chromosome list and the whole index (not the data).
   // ReadError: cannot be opened. InputError: not a bigWig, or damaged.
-  static BigWigFile open(const std::string& path);
+  static BigWigFile open(const std::string& path) { return open(path, path); }
+  // `name`: what path() and messages call it.
+  static BigWigFile open(const std::string& path, const std::string& name);
   ~BigWigFile();
   BigWigFile(BigWigFile&&) noexcept;
   BigWigFile& operator=(BigWigFile&&) noexcept;

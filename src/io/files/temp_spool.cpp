@@ -76,6 +76,12 @@ void TempSpool::store(Blob& blob, std::span<const std::byte> content) {
   blob.size = content.size();
 }
 
+UnnamedFile::UnnamedFile() : descriptor_(open_unnamed(system_folder())) {
+  if (descriptor_ < 0) throw write_error(system_folder(), "a temporary file cannot be made here", errno);
+}
+
+UnnamedFile::~UnnamedFile() { close(descriptor_); }
+
 void TempSpool::open_file() {
   if (folder_.empty()) folder_ = system_folder();
   descriptor_ = open_unnamed(folder_);

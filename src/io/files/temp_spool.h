@@ -57,6 +57,20 @@ class TempSpool {
   std::uint64_t file_end_ = 0;
 };
 
+// An empty file without a name in the system's folder for temporary files, which vanishes with the process.
+class UnnamedFile {
+ public:
+  UnnamedFile();  // WriteError: it cannot be made
+  ~UnnamedFile();
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
+  // By which this process can open it, for writing once and for reading.
+  std::string path() const { return "/dev/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
 // A long text, written once from its begin to its end and read once, that moves to disk when it grows.
 // Keeps a MiB in memory and the rest in an unnamed temporary file. Errors are those of TempSpool.
 class SpooledText {

@@ -247,8 +247,8 @@ void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Tr
 
 // `minor` is the minor version of the format.
 std::vector<Track> read_tracks(const JsonNode& node, int minor) {
-  constexpr std::array<std::string_view, 7> kKeys{"name",    "transform", "center",   "scale",
-                                                  "missing", "threshold", "square_of"};
+  constexpr std::array<std::string_view, 8> kKeys{"name",    "transform", "center",    "scale",
+                                                  "missing", "threshold", "square_of", "reads"};
   const std::size_t count = checked_count(node, "tracks", kMaxTracks);
   UniqueNames names;
   std::vector<Track> tracks;
@@ -285,6 +285,10 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
                                   "\"zero\", \"skip\", \"error\", \"mean\" or \"marginal\"");
       if (minor < 1 && is_newer_policy(track.missing))
         fail_newer_key(*missing, std::string(missing_policy_name(track.missing)), "1.1");
+    }
+    if (const auto reads = entry.find("reads")) {
+      if (minor < 2) fail_newer_key(*reads, "reads", "1.2");
+      track.reads = reads->text("a text such as \"mapq=30&shift=100\"");
     }
     tracks.push_back(track);
   }

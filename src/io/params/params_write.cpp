@@ -110,7 +110,7 @@ std::string track_text(const Track& track) {
          (track.missing == MissingPolicy::kDefault
               ? ""
               : ", \"missing\": " + json_string(missing_policy_name(track.missing))) +
-         "}";
+         (track.reads ? ", \"reads\": " + json_string(*track.reads) : "") + "}";
 }
 
 std::string tail_text(const DurationSpec& spec) {
@@ -194,7 +194,10 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
       censored || std::ranges::any_of(parameters.tracks, [](const Track& track) {
         return track.is_square() || track.transform == Transform::kBinarize || is_newer_policy(track.missing);
       });
-  add("format_version", json_string(parameters.rule ? "1.2" : newer ? "1.1" : "1.0"));
+  const bool newest = parameters.rule || std::ranges::any_of(parameters.tracks, [](const Track& track) {
+                        return track.reads.has_value();
+                      });
+  add("format_version", json_string(newest ? "1.2" : newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));
   add("bin_size", std::to_string(parameters.bin_size));

@@ -440,6 +440,7 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
   for (const InputArgument& argument : input_arguments(inputs_of_samples(options).front())) {
     if (argument.kind == InputKind::kBigWig) {
       add(argument.name, MissingPolicy::kZero);
+      if (argument.reads) tracks.back().reads = count_rule_text(*argument.reads);
       continue;
     }
     const std::int64_t columns = columns_of(argument);

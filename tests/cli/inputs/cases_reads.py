@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import json
 import os
 import pathlib
 import random
@@ -11,7 +12,7 @@ import subprocess
 import zipfile
 
 from bbi_files import bigwig_intervals
-from harness import Skip, check
+from harness import Skip, bed_rows, check
 
 # Not in the order of their names, one that no read lies on, one shorter than a bin.
 CHROMOSOMES = [("chrB", 5003), ("chrA", 3001), ("empty", 700), ("tiny", 150)]
@@ -363,3 +364,42 @@ def test_headers_that_are_odd(box):
     box.ok("count -b 100 -o many.npz many.bam")
     arrays = read_npz(box.path("many.npz"))
     check(len(arrays) == len(reads) and all(list(map(list, rows)) == [[1], [0], [0]] for rows in arrays.values()), "%d chromosomes" % len(arrays))
+
+
+def test_reads_are_tracks(box):
+    """Three commands from BAM to states; the parameters remember how reads are counted and refuse another way."""
+    rng, reads = random.Random(30), {"K4": [], "K27": []}
+    chromosomes = [("chrA", 60000), ("chrB", 30000)]
+    for name, length in chromosomes:
+        for track, shift in (("K4", 0), ("K27", 5000)):
+            found = []
+            for begin in range(0, length - 100, 20):
+                if rng.random() < (0.9 if (begin + shift) // 5000 % 2 else 0.05):
+                    found.append(Alignment(name, begin + rng.randrange(20), "40M", rng.choice([0, REVERSE]), rng.choice([5, 60])))
+            reads[track] += sorted(found, key=lambda one: one.begin)
+    make(box, reads["K4"], "k4.bam", chromosomes=chromosomes)
+    make(box, reads["K27"], "k27.cram", chromosomes=chromosomes)
+    way = "?mapq=30&shift=50"
+    files = ["K4=k4.bam" + way, "K27=k27.cram" + way]
+    fit = ["learn", "--labels", 2, "-b", 200, "--max-duration", 60, "--restarts", 1, "--max-iterations", 8, "-o"]
+    box.ok([*fit, "model.json", *files])
+    for track, file in (("K4", "k4.bam"), ("K27", "k27.cram")):
+        box.ok(["count", "-b", 200, "--min-mapq", 30, "--shift", 50, "-o", track + ".bw", file])
+    box.ok([*fit, "same.json", "K4=K4.bw", "K27=K27.bw"])
+    one, other = (json.loads(box.text(name)) for name in ("model.json", "same.json"))
+    check([track.pop("reads") for track in one["tracks"]] == ["mapq=30&shift=50"] * 2, "tracks %s" % one["tracks"])
+    check(one["format_version"] == "1.2" and one["tracks"] == other["tracks"] and one["emission"] == other["emission"], "reads and their counts give other models")
+    box.ok(["decode", "-p", "model.json", "-o", "states.bed", "K4=k4.bam", "K27=k27.cram"])
+    result = box.ok(["decode", "-p", "model.json", "-o", "again.bed", "K4=K4.bw", files[1]])
+    check("[reads-not-checked]" in result.stderr, "no warning of a bigWig file\n%s" % result)
+    rows = ["\n".join(line for line in box.text(name).splitlines() if not line.startswith("#")) for name in ("states.bed", "again.bed")]
+    check(rows[0] == rows[1] and 10 < len(rows[0].splitlines()) < 60, "segments of reads and of their counts\n%s" % rows[0])
+    box.ok("report -p model.json --segments states.bed -o report.html K4=k4.bam K27=k27.cram")
+    box.write("sheet.tsv", "sample\ttrack\tpath\nS\tK4\tk4.bam%s\nS\tK27\tk27.cram%s\n" % (way, way))
+    box.ok("decode -p model.json --samples sheet.tsv -o sheet.bed")
+    check(bed_rows(box.text("sheet.bed")) == bed_rows(box.text("states.bed")), "segments by the sheet")
+    box.fails(["decode", "-p", "model.json", "-o", "x.bed", "K4=k4.bam?mapq=3", files[1]], 3, "k4.bam", "'mapq=30&shift=50'", "'mapq=3'")
+    for text, code, word in (("mapq=300", 2, "0 to 255"), ("mapk=3", 2, "did you mean mapq?"), ("", 3, "'mapq=30&shift=50'"), ("count=ends", 2, "start, centre"),
+                             ("mapq=1&mapq=2", 2, "twice"), ("strand=x", 2, "+ or -"), ("fragments=200&shift=3", 2, "neither shifted"), ("shift", 2, "whole number")):
+        box.fails(["decode", "-p", "model.json", "-o", "x.bed", "K4=k4.bam?" + text, files[1]], code, word)
+    box.fails(["decode", "-p", "model.json", "-o", "x.bed", "K4=K4.bw?mapq=3", files[1]], 3, "no options behind a ?")
