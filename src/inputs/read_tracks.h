@@ -2,11 +2,13 @@
 // name.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "inputs/arguments/input_argument.h"
 #include "inputs/input_options.h"
 #include "io/bigwig/bigwig_reader.h"
