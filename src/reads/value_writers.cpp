@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
 #include "core/text/text.h"
 #include "io/arrays/npy_writer.h"
 #include "io/bigwig/bbi_writers.h"
@@ -51,8 +52,15 @@ void write_bigwig(const ReadGrid& grid, const BinValues& values, OutputFile& out
 
 void write_npz(const ReadGrid& grid, const std::vector<const BinValues*>& tracks, OutputFile& output) {
   NpzWriter writer(output);
-  bool any = false;
-  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) any = any || most_bins(tracks, i) > 0;
+  std::size_t with_values = 0;
+  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) with_values += most_bins(tracks, i) > 0 ? 1 : 0;
+  const bool any = with_values > 0;
+  if (const std::size_t arrays = any ? with_values : grid.chromosomes.size();
+      arrays > NpzWriter::kMostMembers)
+    throw InputError({output.path(), "",
+                      "an .npz file has " + std::to_string(NpzWriter::kMostMembers) +
+                          " arrays at most, and " + std::to_string(arrays) + " chromosomes have values",
+                      "write bigWig files, or give fewer chromosomes (-g)"});
   std::vector<double> rows;
   std::vector<float> tile;
   for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) {

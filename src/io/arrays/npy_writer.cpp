@@ -69,9 +69,8 @@ void append_bytes(std::string& bytes, std::span<const double> values) {
   }
 }
 
-constexpr std::uint64_t kVersion = 20;         // 2.0, the least that unpacks it
-constexpr std::uint64_t kDay = 1 << 5 | 1;     // 1 January 1980, where the days of zip files begin
-constexpr std::uint64_t kMostMembers = 65535;  // that the format allows
+constexpr std::uint64_t kVersion = 20;      // 2.0, the least that unpacks it
+constexpr std::uint64_t kDay = 1 << 5 | 1;  // 1 January 1980, where the days of zip files begin
 
 // Little-endian numbers, as everywhere in a zip file.
 class Record {

@@ -41,6 +41,7 @@ class NpyWriter {
 // Writes to an OutputFile that the caller commits.
 class NpzWriter {
  public:
+  static constexpr std::uint64_t kMostMembers = 65535;  // that the format allows
   explicit NpzWriter(OutputFile& output) : output_(output) {}
   // The array NAME.npy; as many values as the shape has (std::logic_error otherwise).
   void add(const std::string& name, const NpyShape& shape, std::span<const double> values);

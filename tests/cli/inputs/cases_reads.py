@@ -358,8 +358,11 @@ def test_headers_that_are_odd(box):
     box.write("zero.sam", "@SQ\tSN:none\tLN:0\n@SQ\tSN:chr1\tLN:500\nr\t0\tchr1\t11\t60\t5M\t*\t0\t0\tAAAAA\t*\n")
     result = box.ok("count -b 100 -o out.bw zero.sam")
     check("[empty-chromosomes]" in result.stderr, "no warning\n%s" % result)
-    many = [("c%d" % i, 300) for i in range(60000)]
-    reads = [Alignment("c%d" % i, 7, "10M", 0, 60) for i in range(0, 60000, 7)]
+    many = [("c%d" % i, 300) for i in range(70000)]
+    reads = [Alignment("c%d" % i, 7, "10M", 0, 60) for i in range(70000)]
+    make(box, reads, "most.bam", "--no-index", chromosomes=many)
+    box.fails("count -b 100 -o most.npz most.bam", 3, "most.npz", "65535 arrays at most", "bigWig")
+    reads = reads[::7]
     make(box, reads, "many.bam", chromosomes=many)
     box.ok("count -b 100 -o many.npz many.bam")
     arrays = read_npz(box.path("many.npz"))
