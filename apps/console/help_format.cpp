@@ -25,8 +25,8 @@ struct MainOptions {
 };
 constexpr std::array kMainOptions = {
     MainOptions{"count",
-                {"--samples", "--chrom-sizes", "--bin-size", "--min-mapq", "--count", "--shift", "--fragments",
-                 "--output", "--prefix", "--threads"}},
+                {"--samples", "--chrom-sizes", "--bin-size", "--min-mapq", "--count", "--shift",
+                 "--fragments", "--output", "--prefix", "--threads"}},
     MainOptions{"decode",
                 {"--params", "--output", "--region", "--track-pattern", "--posterior", "--table", "--review",
                  "--rule", "--hub", "--threads"}},
