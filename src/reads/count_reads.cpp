@@ -24,6 +24,9 @@ struct Job {
 // all.
 constexpr std::size_t kMostTiles = 50'000;
 
+constexpr std::int64_t kLongestChromosome =
+    std::int64_t{1} << 40;  // that a chromosome may have, 250 times what bigWig can hold
+
 std::vector<Job> tiles_of(const ReadGrid& grid, const ChromosomeIndex& known, const ReadFileInfo& file,
                           std::size_t number) {
   std::vector<Job> jobs;
@@ -32,7 +35,8 @@ std::vector<Job> tiles_of(const ReadGrid& grid, const ChromosomeIndex& known, co
     const Chromosome* const found = known.find(file.chromosomes[i].name);
     if (found == nullptr || (!file.mapped.empty() && file.mapped[i] == 0)) continue;
     const auto place = static_cast<std::size_t>(found - known.list().data());
-    for (std::int64_t tile = 0; tile < grid.tiles(place); ++tile) jobs.push_back({number, place, tile});
+    for (std::int64_t tile = 0; tile < grid.tiles(place) && jobs.size() <= kMostTiles; ++tile)
+      jobs.push_back({number, place, tile});
   }
   if (jobs.size() > kMostTiles) jobs.clear();
   return jobs;
@@ -182,6 +186,12 @@ ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& fil
                                "has chromosomes that " + from + " has not: " + few_names(others),
                                file->path});
   }
+  for (const Chromosome& chromosome : chosen.list)
+    if (chromosome.length > kLongestChromosome)
+      throw InputError(
+          {from, "",
+           chromosome.name + " has " + std::to_string(chromosome.length) + " bases, more than can be counted",
+           "check the lengths of chromosomes"});
   if (!empty.empty())
     chosen.warnings.push_back({"empty-chromosomes",
                                plural(empty.size(), "chromosome") +

@@ -240,14 +240,17 @@ class World:
             1.5, self.labels[0].replace('"', '""'), 1.5, self.labels[-1].replace('"', '""'))
         self.add("textgrid", self.stem() + ".TextGrid", grid)
         self.add("odd segments", self.stem() + ".tsv", "begin\tend\tlabel\n0\t0.5\t%s\n0.5\t1\t%s\n" % (self.labels[0], self.labels[-1]))
+        (self.folder / "empty").write_bytes(b"")
+        (self.folder / "folder").mkdir()
+        os.symlink("nowhere", self.folder / "dangling")
+
+    def make_reads(self):
+        random = self.random
         reads = sorted(self.interval() for _ in range(random.choice([0, 3, 40])))
         self.add("reads", self.stem() + ".bed", as_text([one + ("r", 0, random.choice("+-")) for one in reads]))
         self.add("reads", self.stem() + ".sam", "".join("@SQ\tSN:%s\tLN:%d\n" % (name, bins * self.bin_size) for name, bins in self.chromosomes.items())
                  + as_text([("r", random.choice([0, 16, 99, 1024]), one[0], one[1] + 1, random.choice([0, 60]), "%dM" % min(50, one[2] - one[1]), "=", 1, 90, "*", "*")
                             for name in self.chromosomes for one in reads if one[0] == name]))
-        (self.folder / "empty").write_bytes(b"")
-        (self.folder / "folder").mkdir()
-        os.symlink("nowhere", self.folder / "dangling")
 
 
 # Changes of bytes: (random, content) -> content ----------------------------------------------------------------

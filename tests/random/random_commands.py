@@ -27,7 +27,7 @@ from command_lines import KEPT_OUTPUTS, CommandLine, Grammar
 from outcome import Finding, Surroundings
 
 # How often commands are drawn; those that make what others read come first.
-WEIGHTS = {"count": 2, "decode": 6, "posterior": 5, "simulate": 4, "train": 4, "eval": 3, "learn": 2, "query": 3, "describe": 2, "compare": 2, "enrich": 2,
+WEIGHTS = {"count": 0, "decode": 6, "posterior": 5, "simulate": 4, "train": 4, "eval": 3, "learn": 2, "query": 3, "describe": 2, "compare": 2, "enrich": 2,
            "report": 2, "edit": 2, "info": 2, "import chromhmm": 1, "import segway": 1, "export chromhmm": 1}
 COMMANDS = 9  # of a sequence
 # Lists that are sorted by what matters most, and no segmentations, are not read again: --regions, --review.
@@ -37,7 +37,8 @@ READERS = {".json": "info", ".bw": "info", ".npy": "info", ".npz": "info", ".bed
 class Sequence:
     def __init__(self, program, grammar, seed, number, base):
         self.program, self.grammar = program, grammar
-        self.random = random.Random("%d.%d" % (seed, number))
+        self.name = "%d.%d" % (seed, number)
+        self.random = random.Random(self.name)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="semicrf-random-%d-%d-" % (seed, number), dir=base))
         self.work, self.again = self.folder / "work", self.folder / "again"
         self.work.mkdir()
@@ -62,9 +63,9 @@ class Sequence:
             return Surroundings(stdout="/dev/full", piped=piped)
         return Surroundings(piped=piped)
 
-    def step(self):
+    def step(self, name=None):
         names = [name for name in self.grammar.commands if WEIGHTS.get(name, 1)]
-        name = self.random.choices(names, [WEIGHTS.get(one, 1) for one in names])[0]
+        name = name or self.random.choices(names, [WEIGHTS.get(one, 1) for one in names])[0]
         line = CommandLine(self.grammar.commands[name], self.world, self.random)
         if any("\0" in word for word in line.words):
             return
@@ -111,6 +112,10 @@ class Sequence:
     def run(self):
         for _ in range(COMMANDS):
             self.step()
+        # Last and by draws of its own, so that those of the other commands stay as they are.
+        self.random = self.world.random = random.Random("%s.count" % self.name)
+        self.world.make_reads()
+        self.step("count")
         shutil.rmtree(self.folder)
         return len(self.lines)
 

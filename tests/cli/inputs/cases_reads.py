@@ -358,6 +358,8 @@ def test_headers_that_are_odd(box):
     box.write("zero.sam", "@SQ\tSN:none\tLN:0\n@SQ\tSN:chr1\tLN:500\nr\t0\tchr1\t11\t60\t5M\t*\t0\t0\tAAAAA\t*\n")
     result = box.ok("count -b 100 -o out.bw zero.sam")
     check("[empty-chromosomes]" in result.stderr, "no warning\n%s" % result)
+    box.write("huge.sam", "@SQ\tSN:chr1\tLN:%d\nr\t0\tchr1\t11\t60\t5M\t*\t0\t0\tAAAAA\t*\n" % (1 << 62))
+    box.fails("count -b 1 -o huge.npz huge.sam", 3, "huge.sam", "chr1 has 4611686018427387904 bases")
     many = [("c%d" % i, 300) for i in range(70000)]
     reads = [Alignment("c%d" % i, 7, "10M", 0, 60) for i in range(70000)]
     make(box, reads, "most.bam", "--no-index", chromosomes=many)
