@@ -13,18 +13,19 @@ ROOT = harness.HERE.parents[1]
 
 
 def commands_of(page):
-    """The indented lines that begin with `semicrf`, of which a backslash continues one; comments are the shell's."""
+    """The indented lines that begin with `semicrf`, of which a backslash continues one, or `printf`; comments are the shell's."""
     text = re.sub(r"\\\n +", "", (ROOT / page).read_text())
-    return re.findall(r"^    (semicrf .*)$", text, re.M)
+    return re.findall(r"^    ((?:semicrf|printf) .*)$", text, re.M)
 
 
-def run_page(box, page, least):
+def run_page(box, page, least, data="."):
+    """`data`: the folder with the examples, from where the reader of the page is."""
     commands = commands_of(page)
     printed = re.compile(r"^semicrf: ")  # what the program says
     commands = [command for command in commands if not printed.match(command)]
     check(len(commands) >= least, "%s has %d commands only" % (page, len(commands)))
     work, programs = box.path("work"), box.path("programs")
-    shutil.copytree(harness.DATA, work)
+    shutil.copytree(harness.DATA, work / data)
     programs.mkdir()
     (programs / "semicrf").symlink_to(pathlib.Path(box.program).resolve())
     environment = dict(os.environ, PATH="%s:%s" % (programs, os.environ["PATH"]))
@@ -60,3 +61,28 @@ def test_the_tutorial(box):
     check(40 < len(peaks) < 65 and all(len(row) == 10 and row[3].startswith("peak_") for row in peaks), "%d peaks" % len(peaks))
     size = sum(path.stat().st_size for path in (harness.DATA / "chromatin").iterdir())
     check(size < 400000, "the example has %d bytes" % size)
+
+
+def as_shown(shown, found):
+    """Whether fields of a table are the same, numbers up to the digits that engines may differ in."""
+    def same(one, other):
+        try:
+            return abs(float(one) - float(other)) <= 5e-3 * abs(float(one))
+        except ValueError:
+            return one == other
+    return len(shown) == len(found) and all(map(same, shown, found))
+
+
+def test_how_sure(box):
+    """The commands of the page run, and every line of a table that it shows is in one of their outputs."""
+    page = (ROOT / "docs/users/uncertainty.md").read_text()
+    work = run_page(box, "docs/users/uncertainty.md", 8, "data")
+    names = ["genes.tsv", "boundaries.tsv", "review.bed"]
+    found = [line.split() for name in names for line in (work / name).read_text().splitlines()]
+    claims = box.ok(["query", "-p", harness.DATA / "demo.params.json", "--claims", work / "claims.bed"] + sorted(harness.DATA.glob("codon_*.bw"))).stdout
+    found += [line.split() for line in claims.splitlines()]
+    shown = [line.split() for line in re.findall(r"^    (III +\d+ .*)$", page, re.M) if line.count("III") == 1]
+    wrong = [row for row in shown if len(row) > 4 and not any(as_shown(row, other) for other in found)]
+    check(len(shown) > 10 and not wrong, "the page shows what was not found: %s" % wrong)
+    review = re.search(r"^#review boundaries=32 uncertain=32 without-interval=6$", (work / "review.bed").read_text(), re.M)
+    check(review and "(six of the 32)" in page and not re.search(r"^[A-Z]+$", page, re.M), "--review is not as the page has it")
