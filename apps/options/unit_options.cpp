@@ -33,10 +33,15 @@ void apply_units(const UnitArguments& arguments) {
   set_units(units);
 }
 
-LabelTimes label_times(const UnitArguments& arguments, std::string& path) {
+LabelTimes label_times(const UnitArguments& arguments) {
   LabelTimes times;
   times.rate = arguments.rate;
   times.tier = arguments.tier;
+  return times;
+}
+
+LabelTimes label_times(const UnitArguments& arguments, std::string& path) {
+  LabelTimes times = label_times(arguments);
   times.sequence = take_sequence_name(path);
   return times;
 }

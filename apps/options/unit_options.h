@@ -19,6 +19,8 @@ void add_unit_options(CLI::App& command, UnitArguments& arguments);
 void add_tier_option(CLI::App& command, UnitArguments& arguments);
 // Settles the words of messages. UsageError: seconds without a rate.
 void apply_units(const UnitArguments& arguments);
+// For labels whose sequence the files name.
+LabelTimes label_times(const UnitArguments& arguments);
 // For the labels of `path`, [name=]PATH, which becomes the path.
 LabelTimes label_times(const UnitArguments& arguments, std::string& path);
 

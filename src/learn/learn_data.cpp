@@ -160,7 +160,8 @@ class LearnDataReader {
     const TrainOptions reading = reading_options(options_);
     LabelFile known;
     if (!options_.known_labels.empty())
-      known = read_label_file(options_.known_labels, data_.init ? data_.init->labels : std::vector<Label>());
+      known =
+          read_label_file({options_.known_labels}, data_.init ? data_.init->labels : std::vector<Label>());
     data_.known = known.labels;
     known.whole_sequences = true;
     data_.bin_size = bin_size();

@@ -49,7 +49,7 @@ struct AdamWOptions {
 
 // The true segments, and the bins without one.
 struct LabelOptions {
-  std::string file;                     // labels of all samples; empty where each has its own
+  std::vector<std::string> files;  // [sequence=]PATH: labels of all samples; empty where each has its own
   std::vector<std::string> of_samples;  // SAMPLE=FILE; both empty: the sample sheet has a column
   LabelTimes times;                     // for labels in seconds; the bin size is settled later
   std::string background;               // label of the bins that no line labels, or empty

@@ -85,6 +85,13 @@ bool is_of_sample(const std::string& text, const InputOptions& input) {
   return std::ranges::find(samples, text.substr(0, equals)) != samples.end();
 }
 
+// Whether the values of --labels are SAMPLE=FILE. Of several, a name that no sample has is a mistake.
+bool are_of_samples(const std::vector<std::string>& labels, const InputOptions& input) {
+  if (labels.size() == 1) return is_of_sample(labels.front(), input);
+  return has_samples(input) &&
+         std::ranges::any_of(labels, [](std::string text) { return !take_sequence_name(text).empty(); });
+}
+
 TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
   apply_units(arguments.unit);
@@ -95,12 +102,8 @@ TrainOptions train_options(const TrainArguments& arguments) {
   // A sheet with a column of labels: all of its samples, as `learn` takes them.
   if (labels.empty() && options.input.samples.empty() && !options.input.samples_file.empty())
     options.input.samples = samples_of(sample_rows(options.input));
-  if (labels.size() == 1 && !is_of_sample(labels.front(), options.input)) {
-    options.labels.file = labels.front();
-  } else {
-    options.labels.of_samples = labels;
-  }
-  options.labels.times = label_times(arguments.unit, options.labels.file);
+  (are_of_samples(labels, options.input) ? options.labels.of_samples : options.labels.files) = labels;
+  options.labels.times = label_times(arguments.unit);
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
   options.input.threads = options.engine.threads;
@@ -181,7 +184,8 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
       "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
       "weights); "
       "or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with the columns "
-      "begin, end (seconds) and label; SAMPLE=FILE: those of one of several samples")
+      "begin, end (seconds) and label; several files have the labels of different sequences; SAMPLE=FILE: "
+      "those of one of several samples")
       ->type_name("FILE");
   add_tier_option(command, arguments.unit);
   command.add_option(

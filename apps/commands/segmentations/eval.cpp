@@ -120,6 +120,7 @@ void eval(EvalArguments& arguments) {
   }
   options.truth_times = label_times(arguments.unit, options.truth);
   options.predicted_times = label_times(arguments.unit, options.predicted);
+  options.predicted_times.tier_of_others = true;
   if (options.multiqc.wanted() && options.predicted.empty())
     throw UsageError("--multiqc is for a prediction and its truth", "give --truth FILE and PRED");
   options.multiqc = multiqc_target(options.multiqc, options.predicted);

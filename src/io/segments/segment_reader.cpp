@@ -113,8 +113,10 @@ std::vector<TimedLabel> read_table(const std::string& path, const std::string& n
   return labels;
 }
 
-std::vector<TimedLabel> read_grid(const std::string& path, const std::string& name, const std::string& tier) {
+std::vector<TimedLabel> read_grid(const std::string& path, const std::string& name, const LabelTimes& times) {
   const std::vector<TextGridTier> tiers = read_textgrid(path);
+  const auto of_intervals = std::ranges::count(tiers, true, &TextGridTier::of_intervals);
+  const std::string tier = times.tier_of_others && of_intervals == 1 ? "" : times.tier;
   std::vector<std::string> names;
   const TextGridTier* chosen = nullptr;
   for (const TextGridTier& one : tiers) {
@@ -250,7 +252,7 @@ void SegmentReader::read_times(std::size_t file, bool grid, const LabelTimes& ti
       times.sequence.empty() ? std::filesystem::path(path).stem().string() : times.sequence;
   if (const std::string problem = sequence_name_problem(name); !problem.empty())
     throw InputError({path, "", "the sequence '" + name + "': " + problem, "name it: NAME=PATH"});
-  const std::vector<TimedLabel> labels = grid ? read_grid(path, name, times.tier) : read_table(path, name);
+  const std::vector<TimedLabel> labels = grid ? read_grid(path, name, times) : read_table(path, name);
   check_order(path, labels);
   for (const TimedLabel& label : labels) {
     BedRecord record;

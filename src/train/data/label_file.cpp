@@ -23,21 +23,25 @@ std::string line_name(std::int64_t line) { return "line " + std::to_string(line)
 
 class LabelReader {
  public:
-  LabelReader(const std::string& path, const std::vector<Label>& known) : fixed_(!known.empty()) {
-    file_.path = path;
+  LabelReader(const std::vector<std::string>& paths, const std::vector<Label>& known)
+      : fixed_(!known.empty()), paths_(paths) {
     file_.labels = known;
     for (std::size_t c = 0; c < known.size(); ++c) index_.emplace(known[c].name, static_cast<int>(c));
   }
 
   LabelFile read(const LabelTimes& times) {
-    SegmentReader reader(file_.path, times);
-    BedRecord record;
-    while (reader.next(record)) {
-      source_ = reader.file();
-      add(record);
+    for (std::string& path : paths_) {
+      LabelTimes own = times;
+      own.sequence = take_sequence_name(path);
+      SegmentReader reader(path, own);
+      for (BedRecord record; reader.next(record);) {
+        source_ = reader.file();
+        add(record);
+      }
+      file_.files.insert(file_.files.end(), reader.files().begin(), reader.files().end());
+      file_.vanished += reader.vanished();
     }
-    file_.files = reader.files();
-    file_.vanished = reader.vanished();
+    file_.path = few_of(paths_, 3);
     for (const Undecided& line : undecided_) decide(line);
     if (file_.order.empty())
       throw InputError({file_.path, "", "there is no labelled segment in this file",
@@ -88,7 +92,11 @@ class LabelReader {
              "add a fourth column with the name of the label, the same on every line of a list of peaks");
     auto [place, is_new] = file_.chromosomes.try_emplace(record.chromosome);
     if (is_new) file_.order.push_back(record.chromosome);
-    if (is_new) file_.sources[record.chromosome] = source_;
+    std::string& file = file_.sources[record.chromosome];
+    if (is_new) file = source_;
+    if (file != source_)
+      refuse(record.line, in_quotes(record.chromosome) + " has labels in " + file + ", too",
+             "put the labels of one sequence into one file");
     LabelRecord found{record.begin, record.end, kNoLabel, record.line};
     if (record.name.find('|') == std::string::npos || index_.contains(record.name)) {
       found.label = label_named(record.name, record.line, item_color(record));
@@ -202,6 +210,7 @@ class LabelReader {
   }
 
   bool fixed_;
+  std::vector<std::string> paths_;  // with names of sequences until they are read
   LabelFile file_;
   std::string source_;  // the file of what is looked at
   std::unordered_map<std::string, int> index_;
@@ -210,11 +219,12 @@ class LabelReader {
 
 }  // namespace
 
-LabelFile read_label_file(const std::string& path, const std::vector<Label>& known, const LabelTimes& times) {
-  return LabelReader(path, known).read(times);
+LabelFile read_label_file(const std::vector<std::string>& paths, const std::vector<Label>& known,
+                          const LabelTimes& times) {
+  return LabelReader(paths, known).read(times);
 }
 
-std::vector<LabelFile> read_label_files(const std::vector<std::string>& paths,
+std::vector<LabelFile> read_label_files(const std::vector<std::vector<std::string>>& paths,
                                         const std::vector<Label>& known, const LabelTimes& times) {
   std::vector<Label> labels = known;
   const bool settled = !known.empty() || paths.size() == 1;
@@ -231,7 +241,8 @@ std::vector<LabelFile> read_label_files(const std::vector<std::string>& paths,
     std::ranges::sort(labels, [](const Label& a, const Label& b) { return natural_less(a.name, b.name); });
   std::vector<LabelFile> files;
   files.reserve(paths.size());
-  for (const std::string& path : paths) files.push_back(read_label_file(path, labels, times));
+  for (const std::vector<std::string>& of_sample : paths)
+    files.push_back(read_label_file(of_sample, labels, times));
   return files;
 }
 

@@ -21,8 +21,8 @@ namespace semicrf {
 inline constexpr std::array<std::uint8_t, 3> kBackgroundColor = {224, 224, 224};
 
 struct LabelFile {
-  std::string path;                  // as it was given
-  std::vector<std::string> files;    // that were read: those of a folder, else `path`
+  std::string path;                  // for messages; where there are several files, the first of them
+  std::vector<std::string> files;    // that were read: those of a folder, else the ones that were given
   std::vector<Label> labels;         // the known ones, or those of the file in their natural order
   std::vector<LabelChoice> choices;  // choices of lines with several labels
   // Sorted by position, disjoint; their labels are indices, or choice_number() of an index in `choices`.
@@ -41,14 +41,16 @@ struct LabelFile {
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every
 // line of a label has the same colour there. A name "A|B" means that the line has label A or B, "A:3|B:1"
 // that A is three times as likely; a name that is a known label as a whole, or has no other line's label in
-// it, is just a name. InputError with the line: no name, a label that is not known, a name that cannot be
-// one, weights of some labels of a line alone, two lines that overlap, no line at all.
-LabelFile read_label_file(const std::string& path, const std::vector<Label>& known,
+// it, is just a name. Several files, each [sequence=]PATH, have the labels of different sequences; what
+// `times` says of a sequence is ignored. InputError with the line: no name, a label that is not known, a name
+// that cannot be one, weights of some labels of a line alone, two lines that overlap, a sequence that two
+// files have, no line at all.
+LabelFile read_label_file(const std::vector<std::string>& paths, const std::vector<Label>& known,
                           const LabelTimes& times = {});
 
-// Labels of several samples, each in a file of its own: those of all files, each with the colour that all
+// Labels of several samples, each in files of its own: those of all files, each with the colour that all
 // files agree on, are the labels of each. InputError as above.
-std::vector<LabelFile> read_label_files(const std::vector<std::string>& paths,
+std::vector<LabelFile> read_label_files(const std::vector<std::vector<std::string>>& paths,
                                         const std::vector<Label>& known, const LabelTimes& times = {});
 
 // Makes `name` the label of what no line covers: a new label, or one that the file has. Of `known` labels it

@@ -253,10 +253,10 @@ class SetUp {
   }
 
  private:
-  // The file of the labels, or one of each sample in their order.
-  std::vector<std::string> label_paths() const {
+  // The files of the labels, or those of each sample in their order.
+  std::vector<std::vector<std::string>> label_paths() const {
     const LabelOptions& given = options_.labels;
-    if (!given.file.empty()) return {given.file};
+    if (!given.files.empty()) return {given.files};
     if (!has_samples(options_.input)) throw_no_labels();
     std::map<std::string, std::string> paths;
     for (const SampleRow& row : sample_rows(options_.input))
@@ -272,12 +272,12 @@ class SetUp {
                          "give one file of each");
     }
     if (paths.empty()) throw_no_labels();
-    std::vector<std::string> list;
+    std::vector<std::vector<std::string>> list;
     for (const std::string& sample : samples) {
       if (!paths.contains(sample))
         throw UsageError("the sample " + in_quotes(sample) + " has no labels",
                          "add --labels " + sample + "=FILE, or leave the sample out");
-      list.push_back(paths.at(sample));
+      list.push_back({paths.at(sample)});
     }
     return list;
   }

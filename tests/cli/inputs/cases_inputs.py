@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 import zipfile
 
 import make_inputs
@@ -489,6 +490,38 @@ def trained(box, labels, more=""):
     document = load(box, "speech.json")
     document.pop("training")
     return document
+
+
+def test_labels_of_several_files(box):
+    """--labels again and again: each file has the labels of other sequences, as one BED file of all would."""
+    frames(box)
+    box.write("utt2.npy", box.path("utt1.npy").read_bytes())
+    one = box.text("frames.bed")
+    box.write("second.bed", one.replace("utt1", "utt2"))
+    box.write("both.bed", one + one.replace("utt1", "utt2"))
+    expected = trained(box, "both.bed", "utt2.npy")
+    check(trained(box, "frames.bed --labels second.bed", "utt2.npy") == expected, "two BED files")
+    grids = "%s --labels %s" % (grid(box), grid(box, "utt2.TextGrid"))
+    check(trained(box, grids, "--rate 100 --tier phones utt2.npy") == expected, "two TextGrids")
+    grids = "utt1=%s --labels utt2=utt2.TextGrid" % grid(box, "other.TextGrid")
+    check(trained(box, grids, "--rate 100 --tier phones utt2.npy") == expected, "with names")
+    check(trained(box, "frames.bed --labels utt2.TextGrid", "--rate 100 --tier phones utt2.npy") == expected, "of two kinds")
+    names = [entry["name"] for entry in load(box, "speech.json")["training"]["files"] if entry["role"] == "labels"]
+    check(names == ["frames.bed", "utt2.TextGrid"], "%s" % names)
+    box.fails(SPEECH + "--labels frames.bed --labels both.bed -o out.json utt1.npy utt2.npy", 3, "both.bed", '"utt1" has labels in frames.bed, too')
+    box.fails(SPEECH + "--labels frames.bed --labels no.bed -o out.json utt1.npy utt2.npy", 4, "no.bed")
+
+
+def test_the_tier_of_a_prediction(box):
+    """--tier is about the truth: a prediction that has one tier alone, as decode writes them, may call it as it likes."""
+    frames(box)
+    trained(box, "frames.bed")
+    box.ok("decode -q -p speech.json --rate 100 --unit frames -o found.TextGrid utt1.npy")
+    check('"segments"' in box.text("found.TextGrid"), "decode names its tier otherwise")
+    box.ok("eval --rate 100 --unit frames --tier phones --json e.json --truth utt1=%s utt1=found.TextGrid" % grid(box))
+    check(load(box, "e.json")["overall"]["segments"]["exact"]["f1"] > .5, "another tier was evaluated")
+    box.fails("eval --rate 100 --unit frames --tier segments --truth utt1.TextGrid utt1=found.TextGrid", 2, "segments", "words, phones")
+    box.fails("eval --rate 100 --unit frames --tier phone --truth frames.bed utt1.TextGrid", 2, "phone", "words, phones")
 
 
 def test_labels_with_times_are_those_of_bed(box):

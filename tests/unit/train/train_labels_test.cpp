@@ -75,7 +75,7 @@ TEST_CASE("labels come in the order of the file, with their colours", "[train]")
                                       "chr2\t10\t20\tgene\t0\t+\t10\t20\t255,0,16\n"
                                       "chr1\t0\t10\tspace\t0\t.\t0\t10\t1,2,3\n"
                                       "chr2\t0\t10\tspace\t0\t.\t0\t10\t1,2,4\n");
-  const LabelFile file = read_label_file(path, {});
+  const LabelFile file = read_label_file({path}, {});
   REQUIRE(file.labels.size() == 2);
   CHECK(file.labels[0].name == "gene");
   CHECK(file.labels[0].color == std::array<std::uint8_t, 3>{255, 0, 16});
@@ -84,7 +84,7 @@ TEST_CASE("labels come in the order of the file, with their colours", "[train]")
   CHECK(file.order == std::vector<std::string>{"chr2", "chr1"});
   CHECK(file.chromosomes.at("chr2").front().line == 4);
 
-  const LabelFile known = read_label_file(path, {{"space", std::nullopt}, {"gene", std::nullopt}});
+  const LabelFile known = read_label_file({path}, {{"space", std::nullopt}, {"gene", std::nullopt}});
   CHECK(known.chromosomes.at("chr1").front().label == 0);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("label files that cannot be used are refused with their lines", "[trai
   const test::TempFolder folder;
   const auto refusal = [&](const std::string& content, const std::vector<Label>& known = {}) {
     const std::string path = folder.add("labels.bed", content);
-    return test::message_of([&] { read_label_file(path, known); });
+    return test::message_of([&] { read_label_file({path}, known); });
   };
   std::string message = refusal("a\t0\t10\tx\na\t20\t30\ty\na\t5\t25\tx\n");
   CHECK(test::holds(message, "line 3"));
