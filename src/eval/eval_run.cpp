@@ -132,7 +132,7 @@ class Run {
   }
 
   void warn_of_one_label() {
-    if (labels_of(truth_).size() == 1 && (!has_prediction() || labels_of(predicted_).size() > 1))
+    if (labels_of(truth_).size() == 1)
       warn({"one-label-truth",
             report_.truth->file + " has one label, and where it has none nothing is evaluated, so that false "
                                   "predictions do not count; --background NAME gives the rest a label"});
@@ -280,7 +280,9 @@ class Run {
     report_.evaluation = evaluator.result();
     report_.missing_places = coverage_.missing_places();
     const std::string options = coverage_.options_to_leave_out(region_file());
-    if (options_.names_options && !options.empty())
+    // Where both are lists of peaks, only what both have would be left, and all of it right.
+    const bool are_lists = labels_of(truth_).size() == 1 && labels_of(predicted_).size() == 1;
+    if (options_.names_options && !options.empty() && !are_lists)
       report_.hint = options + " evaluates only what is predicted";
     if (coverage_.missing() > 0)
       warn({"not-predicted", report_.predicted->file + " has no segment on " + amount(coverage_.missing()) +

@@ -334,6 +334,9 @@ def test_a_truth_of_peaks(box):
                            "chr1\t400\t500\tnone\nchr1\t500\t600\tpeak\nchr1\t600\t700\tnone\n")
     result = box.ok("eval --truth truth.bed found.bed --json -")
     check("--background NAME" in result.stderr and "[one-label-truth]" in result.stderr, result.stderr)
+    box.write("peaks.narrowPeak", "".join("chr1\t%d\t%d\tpeak_%d\t0\t.\t1\t-1\t-1\t-1\n" % (a, a + 80, a) for a in (110, 320)))
+    lists = box.ok("eval --truth truth.bed peaks.narrowPeak").stderr
+    check("[one-label-truth]" in lists and "[not-predicted]" in lists and "evaluates only" not in lists, lists)
     box.ok("eval --truth truth.bed found.bed --background none -o out.txt --json out.json")
     report = json.loads(box.text("out.json"))
     peak = next(label for label in report["labels"] if label["name"] == "peak")
