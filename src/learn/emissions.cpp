@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <unordered_map>
@@ -16,7 +17,6 @@ namespace semicrf {
 namespace {
 
 constexpr double kLeastProbability = 1e-6;            // least probability of a 1, and of a 0
-constexpr double kLeastVariance = 1e-4;               // for features whose variance is 1
 constexpr double kLeastMean = 1e-6;                   // least mean of counts
 constexpr double kSeldomSeen = 1e-6;                  // bins
 constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // sizes of negative binomials
@@ -56,7 +56,7 @@ void visit_values(const TrainingData& data, std::size_t track, Visit visit) {
 }
 
 struct ValueSummary {
-  double bins = 0, mean = 0, variance = 0;
+  double bins = 0, mean = 0, variance = 0, maximum = -std::numeric_limits<double>::infinity();
   bool binary = true, whole = true;  // all values are 0 or 1; whole numbers from 0 on
 };
 
@@ -66,6 +66,7 @@ ValueSummary summarize(const TrainingData& data, std::size_t track) {
   visit_values(data, track, [&](double value, const TrainingPiece&, std::int64_t) {
     found.binary = found.binary && (value == 0 || value == 1);
     found.whole = found.whole && value >= 0 && value == std::floor(value);
+    found.maximum = std::max(found.maximum, value);
     found.bins += 1;
     sum += value;
     squares += value * value;
@@ -153,6 +154,13 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
       track.transform = Transform::kBinarize;
       track.threshold =
           options.threshold ? *options.threshold : poisson_threshold(found.mean, options.binarize_tail);
+      if (found.maximum < track.threshold)
+        warnings.push_back(
+            {"threshold-not-reached", "the largest value of the track " + in_quotes(track.name) + " is " +
+                                          formatted("%g", found.maximum) + ", below its threshold " +
+                                          formatted("%g", track.threshold) +
+                                          ", so that it is 0 everywhere and tells no labels apart; give "
+                                          "--threshold, or another --emission"});
       continue;
     }
     visit_values(raw, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {

@@ -27,6 +27,9 @@ bool is_count_family(EmissionFamily family);
 // on, or negative binomial where some track's variance is above 1.2 times its mean; else Gaussian.
 EmissionFamily choose_emission(const TrainingData& raw);
 
+// The least variance of Gaussian emissions, of features whose own variance is 1.
+inline constexpr double kLeastVariance = 1e-4;
+
 struct FeatureOptions {
   std::optional<Transform> transform;  // for Gaussian emissions; absent: as `train` chooses
   double binarize_tail = 1e-4;
@@ -35,7 +38,8 @@ struct FeatureOptions {
 // Sets the transforms of `tracks` (inputs with their names and policies) by the raw values of `raw`, and adds
 // the squares that Gaussian emissions need. Tracks of counts must not be negative (InputError with the
 // place). A track of Bernoulli emissions that has other values than 0 and 1 becomes 1 from the threshold on,
-// or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with the track's mean.
+// or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with the track's mean; where no
+// value reaches that, a warning (`threshold-not-reached`) says so.
 void fit_features(EmissionFamily family, const FeatureOptions& options, const TrainingData& raw,
                   std::vector<Track>& tracks, std::vector<Warning>& warnings);
 // Raw values to the features of `tracks`, squares and absences included. InputError naming a value without a

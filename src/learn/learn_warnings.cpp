@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/text/text.h"
 #include "io/json/json_document.h"
+#include "learn/emissions.h"
 
 namespace semicrf {
 namespace {
@@ -56,6 +58,26 @@ std::vector<Warning> warnings_of_durations(const Parameters& parameters) {
                "; --max-duration " + std::to_string(rounded) + " --tail learns how long they are"}};
 }
 
+// Gaussian emissions whose variance would be less than the least one: exact zeros, for example.
+std::vector<Warning> warnings_of_variances(const Parameters& parameters) {
+  const std::size_t columns = parameters.tracks.size();
+  std::vector<std::string> found;
+  for (std::size_t f = 0; f < columns; ++f) {
+    const Track& track = parameters.tracks[f];
+    if (track.square_of.empty()) continue;
+    for (std::size_t c = 0; c < parameters.labels.size(); ++c)
+      if (parameters.emission->weights[c * columns + f] < -0.5 / kLeastVariance * (1 - 1e-6))
+        found.push_back(in_quotes(track.square_of) + " in label " + in_quotes(parameters.labels[c].name));
+  }
+  if (found.empty()) return {};
+  return {{"variance-at-floor",
+           "a track has nearly the same value wherever a label is, so that its variance stays at the least "
+           "one, and a bin with another value can hardly have that label: " +
+               few_of(found, 5) +
+               "; such values may be missing ones (--missing marginal), and --emission "
+               "poisson or negative-binomial fits counts"}};
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins) {
@@ -65,6 +87,7 @@ std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::
                                            (empty == 1 ? " label covers" : " labels cover") +
                                            " less than one bin: the tracks may have fewer labels"});
   for (const Warning& warning : warnings_of_durations(parameters)) warnings.push_back(warning);
+  for (const Warning& warning : warnings_of_variances(parameters)) warnings.push_back(warning);
   return warnings;
 }
 

@@ -10,7 +10,7 @@ namespace semicrf {
 
 // `bins`: expected bins of the labels, in any order. Labels without a bin (`empty-label`); labels of which
 // many segments are as long as K or longer, about whose durations a table can say no more
-// (`durations-at-cap`).
+// (`durations-at-cap`); tracks that nearly always have one value in a label (`variance-at-floor`).
 std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins);
 
 }  // namespace semicrf

@@ -212,6 +212,24 @@ def test_binarize(box):
     check("binarize from 4" in box.ok("info m.json").stdout, "info does not tell the threshold")
 
 
+def test_what_a_model_cannot_tell(box):
+    """A threshold above all values, and a label in which a track is always exactly zero."""
+    rng = random.Random(9)
+    box.write("low.npy", npy([[rng.choice([0, .5, 4.25]), rng.choice([0.0, 30.0])] for _ in range(300)]))
+    low = "learn --labels 2 --max-iterations 2 --track-names weak,strong --emission bernoulli -o m.json low.npy "
+    said = [line for line in box.ok(low).stderr.splitlines() if "[threshold-not-reached]" in line]
+    track = next(track for track in json.loads(box.text("m.json"))["tracks"] if track["name"] == "weak")
+    check(len(said) == 1 and '"weak" is 4.25, below its threshold %d,' % track["threshold"] in said[0] and "--threshold" in said[0], "%s" % said)
+    check("threshold-not-reached" not in box.ok(low + "--threshold 4.25").stderr, "a threshold that is reached")
+    rows = [[(t // 20 % 2) * rng.gauss(3, 1), rng.gauss(0, 1)] for t in range(800)]
+    box.write("zeros.npy", npy(rows))
+    zeros = "learn --labels 2 --max-iterations 10 --track-names holes,noise -o z.json "
+    said = box.ok(zeros + "zeros.npy").stderr
+    check("[variance-at-floor]" in said and '"holes" in label "' in said and '"noise"' not in said, said)
+    box.write("spread.npy", npy([[x + rng.gauss(0, 1), y] for x, y in rows]))
+    check("variance-at-floor" not in box.ok(zeros + "spread.npy").stderr, "no variance is small")
+
+
 def test_bigwigs(box):
     tracks = " ".join(sorted(name for name in box.listing() if name.startswith("codon") and name.endswith(".bw")))
     box.ok("learn -q --precision double --labels 3 -b 30 --max-iterations 6 -o m.json --stats s.json %s" % tracks)
