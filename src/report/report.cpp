@@ -76,9 +76,11 @@ class Report {
     if (const auto warning = elsewhere.warning()) doubts_.push_back(warning->message);
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();
-    const bool named = !options_.regions.empty() || !options_.regions_file.empty();
-    loci_ = named ? named_loci(options_, basis_) : choose_loci(basis_, boundary_, loci_inputs_.truth);
-    loci_inputs_.are_named = named;
+    const std::vector<Locus> regions = named_loci(options_, basis_);
+    const auto is_wide = [](const Locus& locus) { return locus.group > kMostBinsOfColumn; };
+    loci_inputs_.are_named = !regions.empty() && std::ranges::none_of(regions, is_wide);
+    loci_inputs_.in_regions = !regions.empty() && !loci_inputs_.are_named;
+    loci_ = loci_inputs_.are_named ? regions : choose_loci(basis_, boundary_, loci_inputs_.truth, regions);
     for (Locus& locus : loci_)
       if (!boundary_.empty())
         locus.boundary = columns_of(locus, within(locus, boundary_[locus.part]), ColumnRule::kLargest);

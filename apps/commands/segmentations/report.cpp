@@ -41,9 +41,8 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   add_repeatable(command, "--annotation", options.annotations, "[name=]PATH of a BED file, such as of TSS");
   add_repeatable(command, "-r,--region", options.regions,
-                 "region to show in place of chosen ones, and to evaluate with --truth: chr:begin-end "
-                 "counted from 1 with "
-                 "both ends included")
+                 "region to show in place of chosen ones (of a long region, loci that are chosen in it), and "
+                 "to evaluate with --truth: chr:begin-end counted from 1 with both ends included")
       ->type_name("REGION");
   command.add_option("-L,--regions-file", options.regions_file,
                      "BED file of regions to show and to evaluate");

@@ -36,8 +36,9 @@ Locus make_locus(const std::string& why, std::size_t part, const BinRange& bins)
 
 class LocusChoice {
  public:
-  LocusChoice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth)
-      : basis_(basis), boundary_(boundary), truth_(truth), overall_(basis.num_labels()) {
+  LocusChoice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth,
+              std::span<const Locus> inside)
+      : basis_(basis), boundary_(boundary), truth_(truth), inside_(inside), overall_(basis.num_labels()) {
     std::int64_t segments = 0;
     for (const Part& part : basis.parts) {
       segments += static_cast<std::int64_t>(part.segments.size());
@@ -89,7 +90,8 @@ class LocusChoice {
         if (run.size() * 4 < width_) continue;
         for (std::int64_t begin = run.begin;; begin += std::max<std::int64_t>(1, width_ / 2)) {
           const std::int64_t end = std::min(begin + width_, run.end);
-          windows_.push_back(measured(part, {std::max(run.begin, end - width_), end}, doubts));
+          const BinRange bins{std::max(run.begin, end - width_), end};
+          if (may_show(part, bins)) windows_.push_back(measured(part, bins, doubts));
           if (end == run.end) break;
         }
       }
@@ -142,6 +144,12 @@ class LocusChoice {
     return sum;
   }
 
+  bool may_show(std::size_t part, const BinRange& bins) const {
+    return inside_.empty() || std::ranges::any_of(inside_, [&](const Locus& locus) {
+             return locus.part == part && locus.bins.begin <= bins.begin && bins.end <= locus.bins.end;
+           });
+  }
+
   bool is_free(std::size_t part, const BinRange& bins) const {
     return std::ranges::none_of(chosen_, [&](const Locus& locus) {
       return locus.part == part && locus.bins.begin < bins.end && bins.begin < locus.bins.end;
@@ -178,7 +186,7 @@ class LocusChoice {
             width_, std::llround(kRoom * static_cast<double>(segment.end - segment.begin)));
         const std::int64_t begin = std::max<std::int64_t>(0, (segment.begin + segment.end - room) / 2);
         const BinRange around{begin, std::min(part.bins, begin + room)};
-        if (!is_free(i, around)) continue;
+        if (!may_show(i, around) || !is_free(i, around)) continue;
         longest = size;
         best = around;
         of_part = i;
@@ -190,6 +198,7 @@ class LocusChoice {
   const ReportBasis& basis_;
   const BinValues& boundary_;
   const TrueSegments& truth_;
+  std::span<const Locus> inside_;
   std::vector<double> overall_;  // shares of labels
   std::int64_t covered_ = 0;     // bins
   std::int64_t width_ = 0;       // width of a window, bins
@@ -200,9 +209,9 @@ class LocusChoice {
 
 }  // namespace
 
-std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary,
-                               const TrueSegments& truth) {
-  return LocusChoice(basis, boundary, truth).choose();
+std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth,
+                               std::span<const Locus> inside) {
+  return LocusChoice(basis, boundary, truth, inside).choose();
 }
 
 std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis) {

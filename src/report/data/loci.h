@@ -33,8 +33,11 @@ using TrueSegments = std::vector<std::vector<Segment>>;
 // where boundaries are least certain, with most segments, with most bases that differ from the truth, with
 // the longest segment, and with the longest one of the rarest label. Windows hold twelve segments of mean
 // length; of equally good ones the first is taken; none overlaps another one. `boundary` may be empty.
-std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary,
-                               const TrueSegments& truth);
+// `inside`: they lie in one of these; empty: anywhere.
+std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth,
+                               std::span<const Locus> inside = {});
+
+inline constexpr std::int64_t kMostBinsOfColumn = 16;  // a picture with more shows no segments
 
 // Those that the user names. InputError: beyond the parts or without a segment.
 std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis);

@@ -320,10 +320,15 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
   std::string intro =
       inputs.are_named
           ? "The regions that were named."
-          : "Chosen by rules that depend on the files alone: two windows whose shares of labels are most "
-            "like those of the whole, those with the least certain boundaries, the one with most segments, "
-            "with a truth the one with most bases that differ from it, the longest segment, and the longest "
-            "one of the rarest label; -r and -L show others.";
+          : std::string("Chosen") +
+                (inputs.in_regions ? ", in the regions that were named, which are too long for a picture,"
+                                   : "") +
+                " by rules that depend on the files alone: two windows whose shares of labels are most "
+                "like those of the whole, those with the least certain boundaries, the one with most "
+                "segments, "
+                "with a truth the one with most bases that differ from it, the longest segment, and the "
+                "longest "
+                "one of the rarest label; -r and -L show others.";
   intro +=
       " Each track has one scale in all pictures, which leaves out the most extreme hundredth; where several "
       "bins share a column, tracks and label "

@@ -29,7 +29,8 @@ struct LociInputs {
   TrueSegments truth;                     // numbered by truth_labels
   std::vector<std::string> truth_labels;  // those of the model come first
   std::vector<Annotation> annotations;
-  bool are_named = false;  // by the user
+  bool are_named = false;   // by the user
+  bool in_regions = false;  // that the user named, too long for a picture
 };
 Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, const LociInputs& inputs);
 

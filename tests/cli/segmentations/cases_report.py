@@ -201,6 +201,20 @@ def test_signal_and_loci(box):
     check(not box.path("f/locus-2.tsv").exists(), "more than the named region")
 
 
+def test_loci_are_chosen_in_a_region_that_is_too_long_for_a_picture(box):
+    box.write("m.json", '{"format": "semicrf-params", "format_version": "1.0", "labels": ["A", "B"], "max_duration": 9, '
+                        '"bin_size": 1, "centering": "none", "transition": [[0, 0], [0, 0]], "duration": {"kind": "uniform"}}')
+    box.write("x.npy", npy([[float(t % 5), -float(t % 3)] for t in range(20000)], "<f4"))
+    box.write("s.bed", "".join("x\t%d\t%d\t%s\n" % (begin, begin + 8, "AB"[begin // 8 % 2]) for begin in range(0, 20000, 8)))
+    box.ok("report -q -p m.json --segments s.bed --figures f -r x:8001-20000 -o r.html x.npy")
+    names = [name for name in box.listing("f") if name.startswith("locus-") and name.endswith(".tsv")]
+    check(len(names) > 1, "%s" % names)
+    for name in names:
+        starts = [int(row["start"]) for row in table(box, "f/" + name)]
+        check(8000 <= starts[0] and starts[-1] < 20000 and len(starts) < 500, "%s: %s" % (name, starts[:2]))
+    check("in the regions that were named" in box.text("r.html"), "the page does not say where loci are from")
+
+
 def test_posteriors_of_labels_and_bigwig(box):
     decoded(box)
     box.ok(["posterior", "-q", "-p", "demo.params.json", "-o", "b.bw", "--labels-out", "l"] + TRACKS)
