@@ -13,11 +13,12 @@ namespace semicrf {
 
 // What files with times in seconds need to be known besides.
 struct LabelTimes {
-  double rate = 0;              // positions per second, 0: not given
-  std::int64_t bin_size = 1;    // positions; times are rounded to the nearest edge of a bin
-  std::string tier;             // interval tier of TextGrids; empty: the only one
-  bool tier_of_others = false;  // `tier` is that of other files: one that is alone may have any name
-  std::string sequence;         // that the labels belong to, for files that name none; empty: the file's stem
+  double rate = 0;            // positions per second, 0: not given
+  std::int64_t bin_size = 1;  // positions; times are rounded to the nearest edge of a bin
+  std::string tier;           // interval tier of TextGrids; empty: the only one
+  std::string sequence;       // that the labels belong to, for files that name none; empty: the file's stem
+  // `tier` is that of other files: one that is alone may have any name.
+  bool tier_of_others = false;
 };
 
 // Splits [name=]PATH: `argument` becomes the path, the result is the name or empty. A text that is the name

@@ -75,7 +75,7 @@ void check_segments(const std::string& path, const LabelTimes& times) {
 }
 
 void check_labels(const std::string& path, const LabelTimes& times) {
-  const LabelFile file = read_label_file(path, {}, times);
+  const LabelFile file = read_label_file({path}, {}, times);
   for (const auto& [chromosome, records] : file.chromosomes) {
     std::int64_t end = 0;
     for (const LabelRecord& record : records) {

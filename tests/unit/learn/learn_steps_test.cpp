@@ -80,6 +80,9 @@ TEST_CASE("features follow from the family", "[learn]") {
   fit_features(EmissionFamily::kBernoulli, {}, data, tracks, warnings);
   CHECK(tracks[0].transform == Transform::kBinarize);
   CHECK(tracks[0].threshold == 6);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "threshold-not-reached");
+  warnings.clear();
   tracks = track_a();
   FeatureOptions options;
   options.threshold = 1;
