@@ -43,6 +43,7 @@ LINES = {
     "export chromhmm": "export chromhmm -o out exported.json",
     "edit": "edit --forbid off,on -o out track.json",
     "info": "info track.json",
+    "count": "count -g reads.sizes -b 10 -o out.bw reads.bed",
     "bench": "bench -T 40 -K 3 -C 2 --repeats 1",
 }
 
@@ -56,6 +57,8 @@ def prepare(box):
     box.write("model.txt", model_text(*SMALL))
     box.write("params.params", segway_text())
     box.ok("import chromhmm -o exported.json model.txt")
+    box.write("reads.sizes", "c\t600\n")
+    box.write("reads.bed", "".join("c\t%d\t%d\tr%d\t9\t%s\n" % (7 * i, 7 * i + 30, i, "+-"[i % 2]) for i in range(80)))
     box.write("binary", bytes(range(256)) * 4)
     box.write("empty", "")
     box.path("folder").mkdir()
