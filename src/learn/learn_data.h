@@ -39,7 +39,7 @@ struct LearnData {
 // gone on from.
 LearnData read_learn_data(const LearnOptions& options);
 
-// The same of raw values that lie in memory, a column for each of `tracks`: the inputs of the model `init`,
+// Makes them of raw values that lie in memory, a column for each of `tracks`: the inputs of the model `init`,
 // which has no bins without a value, or new tracks without a transform. No file is read.
 LearnData learn_data_of(const LearnOptions& options, std::optional<Parameters> init, TrainingData raw,
                         std::vector<Track> tracks);

@@ -130,6 +130,13 @@ std::vector<double> likeliest(const std::vector<double>& counts) {
   return p;
 }
 
+std::optional<LawKind> law_from_name(std::string_view name) {
+  if (name == "table") return LawKind::kTable;
+  if (name == "geometric") return LawKind::kGeometric;
+  if (name == "negative-binomial" || name == "negative_binomial") return LawKind::kNegativeBinomial;
+  return std::nullopt;
+}
+
 SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
     : kind_(options.durations.value_or(LawKind::kTable)),
       labels_(labels),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -11,6 +12,8 @@
 namespace semicrf {
 
 enum class LawKind { kTable, kGeometric, kNegativeBinomial };
+// "table", "geometric", and "negative-binomial" or "negative_binomial"; of others nothing.
+std::optional<LawKind> law_from_name(std::string_view name);
 
 struct LawOptions {
   std::optional<int> max_duration;   // K in bins; absent: kDefaultDuration with a tail

@@ -1,6 +1,6 @@
 // semicrf_learn(): models from tracks alone, as the command `learn` fits them.
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,11 +20,8 @@ namespace {
 
 std::optional<LawKind> law_kind(const char* name) {
   if (name == nullptr) return std::nullopt;
-  const std::string_view text = name;
-  if (text == "table") return LawKind::kTable;
-  if (text == "geometric") return LawKind::kGeometric;
-  if (text == "negative-binomial") return LawKind::kNegativeBinomial;
-  throw UsageError("durations is \"" + std::string(text) + "\"",
+  if (const auto kind = law_from_name(name)) return kind;
+  throw UsageError("durations is \"" + std::string(name) + "\"",
                    R"(it is "table", "geometric" or "negative-binomial")");
 }
 

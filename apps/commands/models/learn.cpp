@@ -33,11 +33,6 @@ struct LearnArguments {
   bool dry_run = false;
 };
 
-LawKind law_kind(const std::string& name) {
-  if (name == "geometric") return LawKind::kGeometric;
-  return name == "negative-binomial" ? LawKind::kNegativeBinomial : LawKind::kTable;
-}
-
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
   if (has_samples(options.input) && options.input.samples.empty())
@@ -51,7 +46,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   options.emission = emission_from_name(arguments.emission);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
-  if (!arguments.durations.empty()) options.law.durations = law_kind(arguments.durations);
+  options.law.durations = law_from_name(arguments.durations);
   if (arguments.init == "random") {
     options.start = LearnStart::kRandom;
   } else if (arguments.init.starts_with(kChromHmmPrefix)) {

@@ -495,3 +495,13 @@ def test_starts_side_by_side(box):
     check(len(json.loads(box.text("one.json"))["training"]["fits"]) == 6, "fits")
     box.ok(command % "-t 2 --max-memory 64M -o more.json")
     check(box.text("one.json") == box.text("more.json"), "the memory changes the model")
+
+
+def test_both_spellings_of_negative_binomial_are_one_law(box):
+    draw = random.Random(5)
+    box.write("x.npy", npy([[float(t // 9 % 2) + 0.1 * draw.random()] for t in range(400)]))
+    models = []
+    for law in ("negative-binomial", "negative_binomial", "table"):
+        box.ok("learn -q --labels 2 --max-iterations 2 --max-duration 20 --duration %s -o m.json x.npy" % law)
+        models.append(json.loads(box.text("m.json"))["duration"])
+    check(models[0] == models[1] != models[2], "learn --duration negative_binomial is another law than negative-binomial")
