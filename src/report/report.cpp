@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -76,11 +77,16 @@ class Report {
     if (const auto warning = elsewhere.warning()) doubts_.push_back(warning->message);
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();
-    const std::vector<Locus> regions = named_loci(options_, basis_);
-    const auto is_wide = [](const Locus& locus) { return locus.group > kMostBinsOfColumn; };
-    loci_inputs_.are_named = !regions.empty() && std::ranges::none_of(regions, is_wide);
-    loci_inputs_.in_regions = !regions.empty() && !loci_inputs_.are_named;
-    loci_ = loci_inputs_.are_named ? regions : choose_loci(basis_, boundary_, loci_inputs_.truth, regions);
+    loci_ = named_loci(options_, basis_);
+    const auto first_wide = std::ranges::stable_partition(
+        loci_, [](const Locus& locus) { return locus.group <= kMostBinsOfColumn; });
+    const std::vector<Locus> wide(first_wide.begin(), first_wide.end());
+    loci_inputs_.in_regions = !wide.empty();
+    loci_inputs_.are_named = !loci_.empty() && wide.empty();
+    if (!loci_inputs_.are_named) {
+      loci_.resize(loci_.size() - wide.size());
+      std::ranges::move(choose_loci(basis_, boundary_, loci_inputs_.truth, wide), std::back_inserter(loci_));
+    }
     for (Locus& locus : loci_)
       if (!boundary_.empty())
         locus.boundary = columns_of(locus, within(locus, boundary_[locus.part]), ColumnRule::kLargest);

@@ -213,6 +213,9 @@ def test_loci_are_chosen_in_a_region_that_is_too_long_for_a_picture(box):
         starts = [int(row["start"]) for row in table(box, "f/" + name)]
         check(8000 <= starts[0] and starts[-1] < 20000 and len(starts) < 500, "%s: %s" % (name, starts[:2]))
     check("in the regions that were named" in box.text("r.html"), "the page does not say where loci are from")
+    box.ok("report -q -p m.json --segments s.bed --figures g -r x:8001-20000 -r x:101-150 -o r.html x.npy")
+    check([int(row["start"]) for row in table(box, "g/locus-1.tsv")] == list(range(100, 150)), "the short region is not drawn")
+    check(box.path("g/locus-2.tsv").exists(), "nothing is chosen in the long region")
 
 
 def test_posteriors_of_labels_and_bigwig(box):
