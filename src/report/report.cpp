@@ -78,14 +78,15 @@ class Report {
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();
     loci_ = named_loci(options_, basis_);
-    const auto first_wide = std::ranges::stable_partition(
-        loci_, [](const Locus& locus) { return locus.group <= kMostBinsOfColumn; });
-    const std::vector<Locus> wide(first_wide.begin(), first_wide.end());
+    const auto first_wide = std::stable_partition(
+        loci_.begin(), loci_.end(), [](const Locus& locus) { return locus.group <= kMostBinsOfColumn; });
+    const std::vector<Locus> wide(first_wide, loci_.end());
     loci_inputs_.in_regions = !wide.empty();
     loci_inputs_.are_named = !loci_.empty() && wide.empty();
     if (!loci_inputs_.are_named) {
-      loci_.resize(loci_.size() - wide.size());
-      std::ranges::move(choose_loci(basis_, boundary_, loci_inputs_.truth, wide), std::back_inserter(loci_));
+      loci_.erase(loci_.end() - std::ssize(wide), loci_.end());
+      const std::vector<Locus> chosen = choose_loci(basis_, boundary_, loci_inputs_.truth, wide);
+      loci_.insert(loci_.end(), chosen.begin(), chosen.end());
     }
     for (Locus& locus : loci_)
       if (!boundary_.empty())
