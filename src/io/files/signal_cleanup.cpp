@@ -120,8 +120,12 @@ extern "C" void clean_up_and_raise(int signal_number) {
   raise_with_default_action(signal_number);
 }
 
-// Async-signal-safe: beside the above write and _exit.
+std::atomic_flag ending_by_bus_error;  // not cleared
+
+// Async-signal-safe: beside the above write, pause and _exit. Several threads may meet lost pages at the same
+// time: the first one says so and ends the process, which the others wait for.
 extern "C" void end_by_bus_error(int signal_number, siginfo_t* information, void* /*context*/) {
+  while (ending_by_bus_error.test_and_set()) pause();
   remove_temporaries();
   if (const std::string_view line = line_of_lost_page(information->si_addr); !line.empty()) {
     if (write(STDERR_FILENO, line.data(), line.size()) < 0) {

@@ -3,8 +3,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <filesystem>
 #include <thread>
+#include <vector>
 
+#include "io/files/mapped_file.h"
 #include "io/files/output_file.h"
 #include "support/catch.h"
 #include "support/child_process.h"
@@ -69,6 +75,45 @@ TEST_CASE("a signal that was ignored stays ignored") {
           return 7;
         }) == 7);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // which has a handler of its own for lost pages
+TEST_CASE("threads that meet lost pages at the same time give one line") {
+  const TempFolder folder;
+  const std::string path = folder / "shrinks";
+  constexpr std::size_t kThreads = 8, kPage = 4096;
+  for (int round = 0; round < 20; ++round) {
+    {
+      OutputFile file({path});
+      file.write(std::string(kThreads * kPage, 'x'));
+      file.commit();
+    }
+    std::array<int, 2> pipe_ends{};
+    REQUIRE(pipe(pipe_ends.data()) == 0);
+    const int status = test::run_in_child([&] {
+      dup2(pipe_ends[1], STDERR_FILENO);
+      install_signal_cleanup();
+      const MappedFile mapped(path);
+      std::filesystem::resize_file(path, 0);
+      std::barrier together(kThreads);
+      std::vector<std::thread> threads;
+      for (std::size_t i = 0; i < kThreads; ++i)
+        threads.emplace_back([&, i] {
+          together.arrive_and_wait();
+          const volatile std::uint8_t* const byte = &mapped.bytes()[i * kPage];
+          static_cast<void>(*byte);
+        });
+      for (std::thread& thread : threads) thread.join();
+      return 0;
+    });
+    close(pipe_ends[1]);
+    std::array<char, 8192> told{};
+    const ssize_t size = read(pipe_ends[0], told.data(), told.size());
+    close(pipe_ends[0]);
+    CHECK(WEXITSTATUS(status) == 4);
+    CHECK(std::count(told.data(), told.data() + size, '\n') == 1);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace semicrf
