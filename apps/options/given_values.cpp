@@ -55,6 +55,7 @@ struct FileOption {
 constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--params", Use::kRead},
     {"", "--control", Use::kRead},
+    {"", "--groups", Use::kRead},
     {"", "--against", Use::kRead},
     {"", "--samples", Use::kReadSheet},
     {"", "--sample", Use::kReadSample},

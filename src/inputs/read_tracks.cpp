@@ -46,7 +46,7 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
     const std::string key = argument.path + "?" + count_rule_text(rule) + "&bin=" + std::to_string(bin_size);
     key_of_[argument.path] = key;
     if (files_.contains(key) || std::ranges::find(keys, key) != keys.end()) continue;
-    files.push_back({inspect_reads(argument.path), rule, nullptr});
+    files.push_back({inspect_reads(argument.path), rule, {}});
     keys.push_back(key);
   }
   if (files.empty()) return;
@@ -56,7 +56,7 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
   warnings.insert(warnings.end(), chromosomes.warnings.begin(), chromosomes.warnings.end());
   const ReadGrid grid{std::move(chromosomes.list), bin_size};
   for (CountedFile& file : files) {
-    file.counts = std::make_shared<CountStore>(grid.chromosomes.size());
+    file.counts = {std::make_shared<CountStore>(grid.chromosomes.size())};
     if (auto warning = older_index_warning(file.file)) warnings.push_back(std::move(*warning));
   }
   const ExcludedBases none;
@@ -64,7 +64,8 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
   std::vector<std::unique_ptr<UnnamedFile>> made(files.size());
   for (auto& file : made) file = std::make_unique<UnnamedFile>();
   parallel_for(threads, files.size(), [&](std::size_t i, int) {
-    const auto values = scaled_values(grid, files[i].options.part, none, files[i].counts, nullptr, {});
+    const auto values =
+        scaled_values(grid, files[i].options.part, none, files[i].counts.front(), nullptr, {});
     OutputFile output({made[i]->path()});
     write_bigwig(grid, *values, output);
     output.commit();

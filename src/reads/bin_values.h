@@ -18,7 +18,7 @@ class BinValues {
   virtual ~BinValues() = default;
   // Bins of the chromosome that have values; 0: the track has none there.
   virtual std::int64_t bins(std::size_t chromosome) const = 0;
-  // The values of a tile, as many as it has bins below bins(chromosome); NaN: excluded.
+  // The values of a tile, as many as it has bins below bins(chromosome); NaN: excluded, or not wanted.
   virtual void read(std::size_t chromosome, std::int64_t tile, std::vector<float>& values) const = 0;
 };
 

@@ -9,46 +9,80 @@
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
-#include "reads/tile_counter.h"
 
 namespace semicrf {
 namespace {
 
-// A tile of a file with an index, or a file from its begin to its end.
+// Tiles [begin, end) of a chromosome of a file with an index, or a file from its begin to its end.
 struct Job {
   std::size_t file = 0, chromosome = 0;
-  std::int64_t tile = -1;  // -1: the file
+  std::int64_t begin = 0, end = 0;  // end 0: the file
+
+  bool is_file() const { return end == 0; }
 };
 
-// With more tiles than that, which many small chromosomes make, looking them up takes longer than reading
+// With more jobs than that, which many small chromosomes make, looking them up takes longer than reading
 // all.
-constexpr std::size_t kMostTiles = 50'000;
+constexpr std::size_t kMostJobs = 50'000;
 
 constexpr std::int64_t kLongestChromosome =
     std::int64_t{1} << 40;  // that a chromosome may have, 250 times what bigWig can hold
 
-std::vector<Job> tiles_of(const ReadGrid& grid, const ChromosomeIndex& known, const ReadFileInfo& file,
-                          std::size_t number) {
+// Where duplicates are left out of reads that count as they are aligned, a read may reach into tiles that an
+// earlier one with the same 5' end does not reach, so that tiles cannot be counted apart.
+bool tiles_depend(const CountRule& rule) { return rule.keep_duplicates > 0 && rule.as_aligned(); }
+
+bool is_wanted(const ReadGrid& grid, std::size_t chromosome, std::int64_t tile) {
+  const ReadBlock bins = grid.wanted.hull(chromosome, tile * grid.tile_bins(), (tile + 1) * grid.tile_bins());
+  return bins.begin < bins.end;
+}
+
+// Every seek reads some blocks of the file in vain, and every thread should have several jobs.
+std::int64_t tiles_of_a_job(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads) {
+  constexpr std::int64_t kJobsOfAThread = 16, kMostBases = std::int64_t{32} << 20;
+  std::int64_t tiles = 0;
+  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) tiles += grid.tiles(i);
+  const auto jobs = std::max<std::int64_t>(1, threads) * kJobsOfAThread;
+  return std::clamp<std::int64_t>(tiles * static_cast<std::int64_t>(files.size()) / jobs, 1,
+                                  std::max<std::int64_t>(1, kMostBases / (grid.tile_bins() * grid.bin)));
+}
+
+// Nothing where the file is better read from its begin to its end.
+std::optional<std::vector<Job>> tile_jobs(const ReadGrid& grid, const ChromosomeIndex& known,
+                                          const CountedFile& counted, std::size_t number,
+                                          std::int64_t most_tiles) {
+  const ReadFileInfo& file = counted.file;
   std::vector<Job> jobs;
-  if (file.index.empty()) return jobs;
-  for (std::size_t i = 0; i < file.chromosomes.size() && jobs.size() <= kMostTiles; ++i) {
+  if (file.index.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < file.chromosomes.size(); ++i) {
     const Chromosome* const found = known.find(file.chromosomes[i].name);
     if (found == nullptr || (!file.mapped.empty() && file.mapped[i] == 0)) continue;
     const auto place = static_cast<std::size_t>(found - known.list().data());
-    for (std::int64_t tile = 0; tile < grid.tiles(place) && jobs.size() <= kMostTiles; ++tile)
-      jobs.push_back({number, place, tile});
+    bool open = false;  // the last job ends at this tile
+    for (std::int64_t tile = 0; tile < grid.tiles(place); ++tile) {
+      const bool wanted = is_wanted(grid, place, tile);
+      if (wanted && open && (tiles_depend(counted.options) || tile - jobs.back().begin < most_tiles)) {
+        jobs.back().end = tile + 1;
+      } else if (wanted) {
+        jobs.push_back({number, place, tile, tile + 1});
+      }
+      open = wanted || (open && tiles_depend(counted.options));
+    }
+    if (jobs.size() > kMostJobs) return std::nullopt;
   }
-  if (jobs.size() > kMostTiles) jobs.clear();
   return jobs;
 }
 
-std::vector<Job> jobs_of(const ReadGrid& grid, const std::vector<CountedFile>& files) {
+std::vector<Job> jobs_of(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads) {
   const ChromosomeIndex known(grid.chromosomes);
+  const std::int64_t most_tiles = tiles_of_a_job(grid, files, threads);
   std::vector<Job> whole, jobs;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::vector<Job> tiles = tiles_of(grid, known, files[i].file, i);
-    jobs.insert(jobs.end(), tiles.begin(), tiles.end());
-    if (tiles.empty()) whole.push_back({i, 0, -1});
+    if (const auto tiles = tile_jobs(grid, known, files[i], i, most_tiles)) {
+      jobs.insert(jobs.end(), tiles->begin(), tiles->end());
+    } else {
+      whole.push_back({i, 0, 0, 0});
+    }
   }
   whole.insert(whole.end(), jobs.begin(), jobs.end());  // the longest first
   return whole;
@@ -61,28 +95,34 @@ class Counting {
       : grid_(grid), known_(grid.chromosomes), excluded_(excluded), files_(files), in_order_(in_order) {}
 
   std::unique_ptr<ReadSource> open(const CountedFile& counted, int threads) const {
-    return open_reads(counted.file, known_, counted.options.filter, !counted.options.is_place(), threads);
+    const ReadParts parts{.blocks = !counted.options.is_place(), .barcode_tag = counted.barcode_tag};
+    return open_reads(counted.file, known_, counted.options.filter, parts, threads);
   }
 
-  void count_tile(const Job& job, ReadSource& source) const {
+  void count_tiles(const Job& job, ReadSource& source) const {
     const CountedFile& counted = files_[job.file];
-    TileCounter counter(grid_, counted.options, excluded_, *counted.counts);
-    const std::int64_t begin = job.tile * grid_.tile_bins();
-    const std::int64_t end = std::min(begin + grid_.tile_bins(), grid_.bins(job.chromosome));
-    counter.begin(job.chromosome, begin, end);
+    const std::int64_t begin = job.begin * grid_.tile_bins();
+    const std::int64_t end = std::min(job.end * grid_.tile_bins(), grid_.bins(job.chromosome));
+    ReadCounter counter(grid_, counted, excluded_, job.chromosome, begin, end);
     const std::int64_t length = grid_.chromosomes[job.chromosome].length, reach = counted.options.reach();
-    source.seek(job.chromosome, std::max<std::int64_t>(0, begin * grid_.bin - reach),
-                std::min(length, end * grid_.bin + reach));
+    const ReadBlock bins = grid_.wanted.hull(job.chromosome, begin, end);
+    // A read before the first wanted base may have duplicates that do not reach it.
+    const std::int64_t before = tiles_depend(counted.options) ? ReadGrid::kTileBases : 0;
+    source.seek(job.chromosome, std::max<std::int64_t>(0, bins.begin * grid_.bin - reach - before),
+                std::min(length, bins.end * grid_.bin + reach));
     Read read;
-    while (source.next(read)) add(counter, read, counted, source);
+    while (source.next(read)) {
+      counter.pass(read.begin - reach);
+      add(counter, read, counted, source);
+    }
     counter.end();
   }
 
   void count_file(const CountedFile& counted, int threads) const {
     const std::unique_ptr<ReadSource> source = open(counted, threads);
-    std::map<std::size_t, TileCounter> open;  // by chromosome; one where the reads are in order
+    std::map<std::size_t, ReadCounter> open;  // by chromosome; one where the reads are in order
     std::vector<char> finished(grid_.chromosomes.size(), 0);
-    TileCounter* counter = nullptr;
+    ReadCounter* counter = nullptr;
     std::size_t chromosome = 0;
     std::int64_t begin = 0;
     Read read;
@@ -96,10 +136,9 @@ class Counting {
         chromosome = read.chromosome;
         begin = read.begin;
         if (in_order_ && finished[chromosome] != 0) throw not_sorted(counted, *source);
-        const auto [place, is_new] =
-            open.try_emplace(chromosome, grid_, counted.options, excluded_, *counted.counts);
-        counter = &place->second;
-        if (is_new) counter->begin(chromosome, 0, grid_.bins(chromosome));
+        counter =
+            &open.try_emplace(chromosome, grid_, counted, excluded_, chromosome, 0, grid_.bins(chromosome))
+                 .first->second;
       }
       if (in_order_ && read.begin < begin) throw not_sorted(counted, *source);
       begin = read.begin;
@@ -116,7 +155,7 @@ class Counting {
                                             : "sort the file (samtools sort), or give --unsorted"});
   }
 
-  void add(TileCounter& counter, const Read& read, const CountedFile& counted,
+  void add(ReadCounter& counter, const Read& read, const CountedFile& counted,
            const ReadSource& source) const {
     if (counter.add(read)) return;
     throw InputError({counted.file.path, source.place(), "has no strand, + or -, in column 6",
@@ -211,24 +250,29 @@ std::optional<Warning> older_index_warning(const ReadFileInfo& file) {
 std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
                          bool in_order) {
   constexpr std::size_t kPerThread = std::size_t{2} << 20;  // blocks, and a decompressor's tables
-  constexpr std::size_t kPerFile = std::size_t{2} << 20;    // what a store keeps in memory
+  constexpr std::size_t kPerStore = std::size_t{2} << 20;   // what it keeps in memory
   constexpr std::size_t kPerChromosome = 150;               // names and places, in each open file
   const bool steps =
       std::ranges::any_of(files, [](const CountedFile& one) { return !one.options.is_place(); });
+  std::size_t stores = 0, most = 1;  // stores in all; most stores that a file has
+  for (const CountedFile& one : files) {
+    stores += one.counts.size();
+    most = std::max(most, one.counts.size());
+  }
   std::int64_t bins = 0;  // that a thread keeps
   for (std::size_t i = 0; i < grid.chromosomes.size(); ++i)
     bins = in_order ? std::max(bins, std::min(grid.bins(i), 2 * grid.tile_bins())) : bins + grid.bins(i);
   const auto workers = static_cast<std::size_t>(threads);
-  return workers * (wide(bins) * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
+  return workers * (wide(bins) * most * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
                     grid.chromosomes.size() * kPerChromosome) +
-         files.size() * kPerFile;
+         stores * kPerStore;
 }
 
 void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,
                  int threads, bool in_order) {
   const Counting counting(grid, excluded, files, in_order);
-  const std::vector<Job> jobs = jobs_of(grid, files);
-  const auto whole = static_cast<int>(std::ranges::count(jobs, -1, &Job::tile));
+  const std::vector<Job> jobs = jobs_of(grid, files, threads);
+  const auto whole = static_cast<int>(std::ranges::count_if(jobs, &Job::is_file));
   struct Worker {
     std::unique_ptr<ReadSource> source;
     std::size_t file = 0;
@@ -236,10 +280,10 @@ void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std:
   std::vector<Worker> workers(static_cast<std::size_t>(std::max(threads, 1)));
   parallel_for(threads, jobs.size(), [&](std::size_t i, int number) {
     const Job& job = jobs[i];
-    if (job.tile < 0) return counting.count_file(files[job.file], std::max(1, threads / whole));
+    if (job.is_file()) return counting.count_file(files[job.file], std::max(1, threads / whole));
     Worker& worker = workers[static_cast<std::size_t>(number)];
     if (!worker.source || worker.file != job.file) worker = {counting.open(files[job.file], 1), job.file};
-    counting.count_tile(job, *worker.source);
+    counting.count_tiles(job, *worker.source);
   });
 }
 

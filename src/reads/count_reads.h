@@ -6,18 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reads/count_rule.h"
-#include "reads/count_store.h"
-#include "reads/read_grid.h"
+#include "reads/read_counter.h"
 
 namespace semicrf {
-
-// A file and what is counted of it.
-struct CountedFile {
-  ReadFileInfo file;
-  CountRule options;
-  std::shared_ptr<CountStore> counts;
-};
 
 // Chromosomes that the reads of some files lie on.
 struct ReadChromosomes {

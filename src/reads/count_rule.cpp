@@ -21,7 +21,7 @@ constexpr auto kParts =
                                                              {"overlap", CountedPart::kOverlap},
                                                              {"depth", CountedPart::kDepth}});
 constexpr auto kKeys = std::to_array<std::string_view>(
-    {"mapq", "include", "exclude", "strand", "count", "shift", "extend", "fragments"});
+    {"mapq", "include", "exclude", "strand", "count", "shift", "extend", "fragments", "keep-dup"});
 
 std::int64_t number_of(std::string_view key, std::string_view value, std::int64_t least, std::int64_t most) {
   const auto number = number_in<std::int64_t>(value);
@@ -48,6 +48,8 @@ void set_option(std::string_view key, std::string_view value, CountRule& options
     options.shift = number_of(key, value, -kMostBases, kMostBases);
   } else if (key == "extend") {
     options.extend = number_of(key, value, 0, kMostBases);
+  } else if (key == "keep-dup") {
+    options.keep_duplicates = number_of(key, value, 0, kMostBases);
   } else {
     options.fragments = true;
     options.longest_fragment = number_of(key, value, 1, kMostBases);
@@ -121,6 +123,7 @@ std::string count_rule_text(const CountRule& options) {
   add_number("shift", options.shift, usual.shift);
   add_number("extend", options.extend, usual.extend);
   if (options.fragments) add("fragments", std::to_string(options.longest_fragment));
+  add_number("keep-dup", options.keep_duplicates, usual.keep_duplicates);
   return text;
 }
 

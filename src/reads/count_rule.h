@@ -26,20 +26,23 @@ struct CountRule {
   std::int64_t extend = 0;  // bases that a read has from its first base on; 0: those that are aligned
   bool fragments = false;   // pairs in place of reads; of text, intervals without a strand
   std::int64_t longest_fragment = 1000;  // pairs that span more are left out
+  std::int64_t keep_duplicates = 0;      // reads of one place that count (duplicate_filter.h); 0: all
   // Places less than a bin before the chromosome count in its first bin, as ChromHMM's division rounds.
   bool first_bin_takes_more = false;
 
   // Bases that what is counted of a read may lie outside of what it spans.
   std::int64_t reach() const;
   bool is_place() const { return part == CountedPart::kStart || part == CountedPart::kCentre; }
+  // Whether a read of any length counts from its 5' end as far as it is aligned.
+  bool as_aligned() const { return part != CountedPart::kStart && extend == 0 && !fragments; }
 };
 
 // UsageError: options that do not go together or are out of range.
 void check_count_rule(const CountRule& options);
 
 // The options of "FILE?mapq=30&shift=100": mapq, include, exclude, strand (+ or -), count (start, centre,
-// overlap or depth), shift, extend, fragments (the longest). UsageError names what is wrong with `text`, the
-// part behind the "?".
+// overlap or depth), shift, extend, fragments (the longest), keep-dup. UsageError names what is wrong with
+// `text`, the part behind the "?".
 CountRule parse_count_rule(std::string_view text);
 
 // The options that are not the usual ones, as parse_count_rule() takes them, in its order: two texts are

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,11 +30,11 @@ class CountRun {
     check_count_rule(options.reads);
     check_outputs_given();
     grid_.bin = options.bin;
-    for (const SampleRow& row : options.rows) {
-      tracks_.push_back({row, add_file(row.path), row.control.empty() ? kNone : add_file(row.control)});
-    }
+    if (!options.groups_file.empty()) groups_.emplace(options.groups_file, samples_of(options.rows));
+    for (const SampleRow& row : options.rows)
+      rows_.push_back({add_file(row.path, row), row.control.empty() ? kNone : add_file(row.control, row)});
     settle_chromosomes();
-    for (CountedFile& file : files_) file.counts = std::make_shared<CountStore>(grid_.chromosomes.size());
+    make_tracks();
     check_outputs(output_specs(), input_paths());
     check_memory();
   }
@@ -41,24 +42,28 @@ class CountRun {
   void run() {
     for (const Warning& warning : warnings_) log_warning(warning);
     count_reads(grid_, excluded_, files_, options_.threads, options_.in_order);
-    for (const CountedFile& file : files_) {
-      log_note(file.file.path + ": " + plural(file.counts->reads(), "read") + " counted");
-      if (file.counts->reads() == 0)
-        log_warning({"no-reads", "no read of this file is counted", file.file.path});
+    if (groups_) {
+      for (const CountedFile& file : files_) tell_cells(file);
+      for (const Track& track : tracks_) tell_reads(title(track), *track.counts, "group");
+    } else {
+      for (const CountedFile& file : files_) tell_reads(file.file.path, *file.counts.front(), "file");
     }
     write();
   }
 
   std::string plan() const {
     std::string text;
-    for (const Track& track : tracks_) {
-      const ReadFileInfo& file = files_[track.file].file;
-      text += "track:  " + title(track) + " <- " + file.path +
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const ReadFileInfo& file = files_[rows_[i].file].file;
+      text += "track:  " + title(options_.rows[i]) + " <- " + file.path +
               (file.is_text         ? " (text, read once)"
                : file.index.empty() ? " (no index, read once)"
                                     : " (by its index)") +
-              (track.control == kNone ? "" : ", control " + files_[track.control].file.path) + "\n";
+              (rows_[i].control == kNone ? "" : ", control " + files_[rows_[i].control].file.path) + "\n";
     }
+    if (groups_)
+      text += "groups: " + plural(groups_->names().size(), "group") + " of " +
+              plural(groups_->cells(), "cell") + ": " + few_names(groups_->names()) + "\n";
     std::int64_t bins = 0;
     for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) bins += grid_.bins(i);
     text += "bins:   " + std::to_string(bins) + " of " + amount(grid_.bin) + " on " +
@@ -72,19 +77,82 @@ class CountRun {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  struct Track {
-    SampleRow row;
+  struct RowFiles {
     std::size_t file = 0, control = kNone;  // places in files_
   };
+  struct Track {
+    SampleRow row;
+    std::shared_ptr<CountStore> counts, control;
+  };
 
-  // A file that several tracks need is counted once.
-  std::size_t add_file(const std::string& path) {
-    const auto [place, is_new] = file_of_.try_emplace(path, files_.size());
+  // A file that several tracks need is counted once; its cells are those of one sample.
+  std::size_t add_file(const std::string& path, const SampleRow& row) {
+    const auto [place, is_new] =
+        file_of_.try_emplace({path, groups_ ? title(row) : std::string()}, files_.size());
     if (is_new) {
-      files_.push_back({inspect_reads(path), options_.reads, nullptr});
-      if (auto warning = older_index_warning(files_.back().file)) warnings_.push_back(std::move(*warning));
+      CountedFile& file = files_.emplace_back(CountedFile{inspect_reads(path), options_.reads, {}});
+      if (auto warning = older_index_warning(file.file)) warnings_.push_back(std::move(*warning));
+      if (groups_) {
+        file.groups = &*groups_;
+        file.tally = std::make_shared<CellTally>(groups_->cells());
+        file.sample = row.sample;
+        file.barcode_tag = options_.barcode_tag;
+      }
     }
     return place->second;
+  }
+
+  // A track for each file; with groups one for each group of the cells of the files that share the track's
+  // name.
+  void make_tracks() {
+    const auto new_store = [&] { return std::make_shared<CountStore>(grid_.chromosomes.size()); };
+    if (!groups_) {
+      for (CountedFile& file : files_) file.counts = {new_store()};
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        tracks_.push_back({options_.rows[i], files_[rows_[i].file].counts.front(),
+                           rows_[i].control == kNone ? nullptr : files_[rows_[i].control].counts.front()});
+      return;
+    }
+    std::map<std::string, std::size_t> first_of;  // track -> its first entry of tracks_
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const SampleRow& row = options_.rows[i];
+      const auto [first, is_new] = first_of.try_emplace(row.track, tracks_.size());
+      for (std::size_t g = 0; g < groups_->names().size(); ++g) {
+        const std::string& name = groups_->names()[g];
+        if (is_new) {
+          Track& track = tracks_.emplace_back(Track{row, new_store(), nullptr});
+          track.row.sample = name;
+        }
+        files_[rows_[i].file].counts.push_back(tracks_[first->second + g].counts);
+      }
+    }
+  }
+
+  static void tell_reads(const std::string& name, const CountStore& counts, const std::string& what) {
+    log_note(name + ": " + plural(counts.reads(), "read") + " counted");
+    if (counts.reads() == 0) log_warning({"no-reads", "no read of this " + what + " is counted", name});
+  }
+
+  // InputError: barcodes of the reads are not those of the table.
+  void tell_cells(const CountedFile& file) const {
+    const CellTally& tally = *file.tally;
+    const std::int64_t without = tally.without_barcode(), others = tally.of_other_cells();
+    const std::string column =
+        file.file.is_text ? "in column 4" : "(tag " + options_.barcode_tag + ", --barcode-tag)";
+    if (tally.cells_found() == 0 && others + without > 0)
+      throw InputError({file.file.path, "",
+                        others == 0 ? "no read has a barcode " + column
+                                    : "no read has a barcode of " + groups_->path() + ": there is " +
+                                          groups_->example() + ", here " + tally.example(),
+                        "give the barcodes of the table as the reads have them"});
+    log_note(file.file.path + ": " + std::to_string(tally.cells_found()) + " of " +
+             plural(groups_->cells(), "cell") + " found");
+    if (others + without == 0) return;
+    log_warning({"reads-without-group",
+                 plural(others, "read") + " with a barcode that " + groups_->path() + " lacks" +
+                     (others == 0 ? "" : ", such as " + tally.example()) + ", and " +
+                     std::to_string(without) + " without one " + column + " are not counted",
+                 file.file.path});
   }
 
   void settle_chromosomes() {
@@ -95,10 +163,22 @@ class CountRun {
     ReadChromosomes chosen = chromosomes_of_reads(infos, sizes, options_.chrom_sizes_file);
     grid_.chromosomes = std::move(chosen.list);
     warnings_.insert(warnings_.end(), chosen.warnings.begin(), chosen.warnings.end());
-    if (options_.exclude_file.empty()) return;
     const ChromosomeIndex known(grid_.chromosomes);
-    excluded_ =
-        ExcludedBases(grid_, read_regions(options_.exclude_file, RegionRole::kExcluded, known, warnings_));
+    if (!options_.exclude_file.empty())
+      excluded_ =
+          ExcludedBases(grid_, read_regions(options_.exclude_file, RegionRole::kExcluded, known, warnings_));
+    std::vector<Region> wanted;
+    for (const std::string& text : options_.regions) wanted.push_back(parse_region(text, known));
+    if (!options_.regions_file.empty()) {
+      const auto more = read_regions(options_.regions_file, RegionRole::kIncluded, known, warnings_);
+      wanted.insert(wanted.end(), more.begin(), more.end());
+    }
+    if (!wanted.empty()) grid_.wanted = WantedBins(grid_.chromosomes, grid_.bin, wanted);
+    if (!groups_) return;
+    constexpr std::int64_t kBinsOfAThread = std::int64_t{1} << 21;  // in a tile of each group
+    grid_.tile_bases =
+        std::clamp(kBinsOfAThread / static_cast<std::int64_t>(groups_->names().size()) * grid_.bin,
+                   ReadGrid::kTileBases >> 4, ReadGrid::kTileBases);
   }
 
   void check_outputs_given() const {
@@ -109,11 +189,19 @@ class CountRun {
     if (!options_.output.empty() && !is_npz(options_.output) && !is_bigwig_name(options_.output))
       throw UsageError(options_.output + ": counts are written as bigWig or NumPy arrays",
                        "give a name ending in .bw or .npz");
-    const std::size_t samples = samples_of(options_.rows).size();
+    if (!options_.groups_file.empty() && has_controls())
+      throw UsageError("controls cannot be given with --groups", "leave them out");
+    if (options_.reads.keep_duplicates > 0 && !options_.in_order)
+      throw UsageError("--keep-dup needs sorted files", "sort the files, and leave --unsorted out");
+    const bool several_groups = !options_.groups_file.empty() && options_.rows.size() > 1;
+    const std::size_t samples = several_groups ? options_.rows.size() : samples_of(options_.rows).size();
     if (!options_.output.empty() && is_npz(options_.output) && samples > 1)
       throw UsageError(
           "an .npz file has the tracks of one sample, and " + std::to_string(samples) + " are given",
           "give --prefix PREFIX, or one sample at a time");
+    if (!options_.output.empty() && !is_npz(options_.output) && !options_.groups_file.empty())
+      throw UsageError("-o names one bigWig file, and every group has its own",
+                       "give --prefix PREFIX, or a name ending in .npz");
     if (!options_.output.empty() && !is_npz(options_.output) && options_.rows.size() > 1)
       throw UsageError("-o names one bigWig file, and there are " + plural(options_.rows.size(), "track"),
                        "give --prefix PREFIX, or a name ending in .npz");
@@ -121,8 +209,14 @@ class CountRun {
       throw UsageError("--chromhmm-out has binarised counts", "give --binarise, too");
     if (options_.binarise && options_.reads.part == CountedPart::kDepth)
       throw UsageError("depths cannot be binarised", "give --count start, centre or overlap");
-    if (options_.binarise && !options_.exclude_file.empty())
-      throw UsageError("--exclude cannot be given with --binarise");
+    if (options_.binarise &&
+        !(options_.exclude_file.empty() && options_.regions.empty() && options_.regions_file.empty()))
+      throw UsageError("--region, --regions-file and --exclude cannot be given with --binarise",
+                       "name the chromosomes to count: -g FILE");
+  }
+
+  bool has_controls() const {
+    return std::ranges::any_of(options_.rows, [](const SampleRow& row) { return !row.control.empty(); });
   }
 
   std::size_t memory() const {
@@ -144,8 +238,13 @@ class CountRun {
                        "give fewer threads (-t), larger bins (-b), bigWig in place of .npz, or more memory"});
   }
 
+  static std::string title(const SampleRow& row) {
+    return (row.sample.empty() ? "" : row.sample + ".") + row.track;
+  }
+  // In the names of files.
   std::string title(const Track& track) const {
-    return (track.row.sample.empty() ? "" : track.row.sample + ".") + track.row.track;
+    const bool only_file = groups_ && options_.rows.size() == 1 && options_.rows.front().sample.empty();
+    return only_file ? track.row.sample : title(track.row);
   }
   std::string cell(const Track& track) const {
     return track.row.sample.empty() ? options_.cell : track.row.sample;
@@ -171,17 +270,13 @@ class CountRun {
     return paths;
   }
 
-  std::shared_ptr<const CountStore> counts(std::size_t file) const {
-    return file == kNone ? nullptr : files_[file].counts;
-  }
-
   // Entry i is of track i.
   std::vector<std::unique_ptr<BinValues>> values() const {
     std::vector<std::unique_ptr<BinValues>> values(tracks_.size());
     if (!options_.binarise) {
       for (std::size_t i = 0; i < tracks_.size(); ++i)
-        values[i] = scaled_values(grid_, options_.reads.part, excluded_, counts(tracks_[i].file),
-                                  counts(tracks_[i].control), options_.values);
+        values[i] = scaled_values(grid_, options_.reads.part, excluded_, tracks_[i].counts,
+                                  tracks_[i].control, options_.values);
       return values;
     }
     std::map<std::string, std::vector<std::size_t>> cells;
@@ -189,8 +284,8 @@ class CountRun {
     for (const auto& [name, members] : cells) {
       std::vector<std::shared_ptr<const CountStore>> of_cell, controls;
       for (const std::size_t i : members) {
-        of_cell.push_back(counts(tracks_[i].file));
-        controls.push_back(counts(tracks_[i].control));
+        of_cell.push_back(tracks_[i].counts);
+        controls.push_back(tracks_[i].control);
       }
       auto binarised = binarised_values(grid_, of_cell, controls, *options_.binarise);
       for (std::size_t k = 0; k < members.size(); ++k) values[members[k]] = std::move(binarised[k]);
@@ -256,8 +351,10 @@ class CountRun {
   const CountOptions& options_;
   ReadGrid grid_;
   ExcludedBases excluded_;
+  std::optional<CellGroups> groups_;
   std::vector<CountedFile> files_;
-  std::map<std::string, std::size_t> file_of_;
+  std::map<std::pair<std::string, std::string>, std::size_t> file_of_;  // by path, and with groups the track
+  std::vector<RowFiles> rows_;                                          // by row of the options
   std::vector<Track> tracks_;
   std::vector<Warning> warnings_;
 };

@@ -18,10 +18,16 @@ struct CountOptions {
   bool in_order = true;  // files without an index are sorted
   std::int64_t bin = 200;
   std::string chrom_sizes_file, exclude_file;  // or empty
+  std::vector<std::string> regions;            // as parse_region() takes them; these and the file's count
+  std::string regions_file;                    // BED; or empty. Where neither is given, everything counts
+  std::string groups_file;                     // barcodes and groups of cells (cell_groups.h); or empty
+  std::string barcode_tag = "CB";              // the tag of alignments that has the barcode
   ValueOptions values;
   std::optional<BinariseOptions> binarise;
-  std::string output;           // a bigWig file of the only track, or .npz of all; or empty
-  std::string prefix;           // PREFIX.TRACK.bw, or PREFIX.SAMPLE.TRACK.bw; or empty
+  std::string output;  // a bigWig file of the only track, or .npz of all; or empty
+  // PREFIX.TRACK.bw, or PREFIX.SAMPLE.TRACK.bw; or empty. Groups of cells are the tracks of a single file,
+  // and the samples of several, where the files of a track are counted together.
+  std::string prefix;
   std::string chromhmm_folder;  // for binarised text; or empty
   std::string cell = "cell";    // the sample's name there, where it is empty
   int threads = 1;

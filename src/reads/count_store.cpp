@@ -39,7 +39,7 @@ void CountStore::put(std::size_t chromosome, std::int64_t tile, std::span<const 
   if (!any) return;
   const std::lock_guard lock(mutex_);
   has_[chromosome] = 1;
-  blobs_[key_of(chromosome, tile)] = spool_.append(bytes);
+  blobs_.emplace(key_of(chromosome, tile), spool_.append(bytes));
 }
 
 void CountStore::add_reads(std::int64_t reads) {
@@ -48,18 +48,19 @@ void CountStore::add_reads(std::int64_t reads) {
 }
 
 void CountStore::read(std::size_t chromosome, std::int64_t tile, std::span<std::int64_t> counts) const {
-  const auto found = blobs_.find(key_of(chromosome, tile));
-  if (found == blobs_.end()) {
-    std::ranges::fill(counts, 0);
-    return;
-  }
-  std::vector<std::byte> bytes(spool_.blob_size(found->second));
-  spool_.read(found->second, bytes);
-  const std::byte* at = bytes.data();
-  for (std::size_t i = 0; i < counts.size();) {
-    const std::size_t length = take_varint(at);
-    std::ranges::fill(counts.subspan(i, length), static_cast<std::int64_t>(take_varint(at)));
-    i += length;
+  std::ranges::fill(counts, 0);
+  const auto [first, last] = blobs_.equal_range(key_of(chromosome, tile));
+  std::vector<std::byte> bytes;
+  for (auto blob = first; blob != last; ++blob) {
+    bytes.resize(spool_.blob_size(blob->second));
+    spool_.read(blob->second, bytes);
+    const std::byte* at = bytes.data();
+    for (std::size_t i = 0; i < counts.size();) {
+      const std::size_t length = take_varint(at);
+      const auto count = static_cast<std::int64_t>(take_varint(at));
+      for (std::int64_t& one : counts.subspan(i, length)) one += count;
+      i += length;
+    }
   }
 }
 

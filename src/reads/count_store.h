@@ -16,7 +16,7 @@ class CountStore {
  public:
   explicit CountStore(std::size_t chromosomes) : has_(chromosomes, 0), spool_(kInMemory, "") {}
 
-  // Counts of the bins of a tile, >= 0. Thread-safe; each tile once.
+  // Adds to the counts of the bins of a tile; all >= 0. Thread-safe.
   void put(std::size_t chromosome, std::int64_t tile, std::span<const std::int64_t> counts);
   void add_reads(std::int64_t reads);  // thread-safe
 
@@ -32,8 +32,9 @@ class CountStore {
 
   std::mutex mutex_;
   std::int64_t reads_ = 0;
-  std::vector<char> has_;                                 // by chromosome
-  std::unordered_map<std::uint64_t, std::size_t> blobs_;  // chromosome and tile -> blob of the spool
+  std::vector<char> has_;  // by chromosome
+  // Chromosome and tile -> blobs of the spool: several where files are counted together.
+  std::unordered_multimap<std::uint64_t, std::size_t> blobs_;
   TempSpool spool_;
 };
 

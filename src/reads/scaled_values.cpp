@@ -45,7 +45,8 @@ class ScaledValues : public BinValues {
       const double count = static_cast<double>(counts[i]) / unit * factor_;
       const double value =
           control_ ? against(count, static_cast<double>(control[i]) / unit * control_factor_) : count;
-      const bool out = excluded_.any(chromosome, bin * grid_.bin, bin * grid_.bin + bases);
+      const bool out = !grid_.wanted.has(chromosome, bin) ||
+                       excluded_.any(chromosome, bin * grid_.bin, bin * grid_.bin + bases);
       values[i] = out ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(value);
     }
   }

@@ -39,15 +39,13 @@ bool TileCounter::add(const Read& read) {
   return true;
 }
 
-// Whether a read counts here that begins to do so at this base: each does once, whatever tiles it reaches.
-bool TileCounter::counts_from(std::int64_t base) const {
-  return base / grid_.bin >= begin_ && base / grid_.bin < end_;
-}
-
 void TileCounter::add_place(std::int64_t base) {
   if (rule_.first_bin_takes_more && base < 0 && base > -grid_.bin) base = 0;
-  if (base < 0 || base >= length_ || !counts_from(base) || excluded_.any(chromosome_, base, base + 1)) return;
+  if (base < 0 || base >= length_) return;
   const std::int64_t bin = base / grid_.bin;
+  if (bin < begin_ || bin >= end_ || !grid_.wanted.has(chromosome_, bin) ||
+      excluded_.any(chromosome_, base, base + 1))
+    return;
   const std::int64_t in = bin / grid_.tile_bins();
   ++tile(in).counts[wide(bin - in * grid_.tile_bins())];
   ++reads_;
@@ -57,15 +55,18 @@ void TileCounter::add_blocks(std::span<const ReadBlock> blocks, std::int64_t by)
   const auto clipped = [&](const ReadBlock& block) {
     return ReadBlock{std::max<std::int64_t>(0, block.begin + by), std::min(length_, block.end + by)};
   };
-  std::int64_t first = -1;
+  std::int64_t first = -1;  // bin in which it begins to count: it is a read there, whatever tiles it reaches
   for (const ReadBlock& block : blocks) {
     const auto [begin, end] = clipped(block);
     if (begin >= end) continue;
     if (excluded_.any(chromosome_, begin, end)) return;
-    if (first < 0) first = begin;
+    if (first >= 0) continue;
+    const std::int64_t end_bin = (end - 1) / grid_.bin + 1;
+    const std::int64_t bin = grid_.wanted.first(chromosome_, begin / grid_.bin, end_bin);
+    if (bin < end_bin) first = bin;
   }
   if (first < 0) return;
-  if (counts_from(first)) ++reads_;
+  if (first >= begin_ && first < end_) ++reads_;
   std::int64_t next_bin = 0;  // a bin with bases of two blocks counts once
   for (const ReadBlock& block : blocks) {
     const auto [begin, end] = clipped(block);
@@ -132,6 +133,10 @@ void TileCounter::store(std::int64_t tile, Tile& filled) {
     depth += filled.steps[i];
     filled.counts[i] += depth * step;
   }
+  if (!grid_.wanted.all())
+    for (std::size_t i = 0; i < filled.counts.size(); ++i)
+      if (!grid_.wanted.has(chromosome_, tile * grid_.tile_bins() + static_cast<std::int64_t>(i)))
+        filled.counts[i] = 0;
   store_.put(chromosome_, tile, filled.counts);
   spare_.push_back(std::move(filled));
 }

@@ -38,7 +38,6 @@ class TileCounter {
   void add_blocks(std::span<const ReadBlock> blocks, std::int64_t by);
   void add_bins(std::int64_t begin, std::int64_t end);  // one more in each of these bins
   void add_depth(std::int64_t begin, std::int64_t end);
-  bool counts_from(std::int64_t base) const;
   void store(std::int64_t tile, Tile& filled);
 
   const ReadGrid& grid_;

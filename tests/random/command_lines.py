@@ -35,7 +35,7 @@ ROLES = {
     "params": "parameters", "chrom-sizes": "sizes", "regions-file": "regions", "exclude": "regions", "constraints": "constraints", "claims": "claims",
     "labels-known": "segments", "truth": "segments", "segments": "segments", "posterior": "posterior", "labels-posterior": "label posteriors",
     "intervals": "boundaries", "against": "parameters", "init": "parameters", "resume": "checkpoint", "annotation": "annotation", "samples": "sheet",
-    "control": "reads", "start-scores": "array", "end-scores": "array", "labels": "label posteriors",
+    "control": "reads", "groups": "cells", "start-scores": "array", "end-scores": "array", "labels": "label posteriors",
 }
 ENDINGS = {
     "count output": [".bw", ".bw", ".npz"],

@@ -251,6 +251,7 @@ class World:
         self.add("reads", self.stem() + ".sam", "".join("@SQ\tSN:%s\tLN:%d\n" % (name, bins * self.bin_size) for name, bins in self.chromosomes.items())
                  + as_text([("r", random.choice([0, 16, 99, 1024]), one[0], one[1] + 1, random.choice([0, 60]), "%dM" % min(50, one[2] - one[1]), "=", 1, 90, "*", "*")
                             for name in self.chromosomes for one in reads if one[0] == name]))
+        self.add("cells", self.stem() + ".cells.tsv", random.choice(["", "barcode\tcluster\n"]) + as_text([("r", random.choice("ab")), ("q", "b")]))
 
 
 # Changes of bytes: (random, content) -> content ----------------------------------------------------------------

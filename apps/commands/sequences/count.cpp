@@ -100,6 +100,9 @@ void add_read_options(CLI::App& command, CountArguments& arguments) {
                    "count proper pairs once, as what they span; of text every line, which needs no strand");
   add_number(command, "--longest-fragment", reads.longest_fragment, "--fragments: bases",
              CLI::Range(std::int64_t{1}, kMostBases));
+  add_number(command, "--keep-dup", reads.keep_duplicates,
+             "reads with the same 5' end, strand and fragment that count; 0: all",
+             CLI::Range(std::int64_t{0}, kMostBases));
   command.add_flag("--unsorted", arguments.unsorted,
                    "files without an index need not be sorted; takes more memory");
 }
@@ -134,16 +137,17 @@ void add_binarise_options(CLI::App& command, CountArguments& arguments) {
 }  // namespace
 
 void add_count_command(CLI::App& program) {
-  CLI::App* command =
-      add_command(program, "count", "Count sequencing reads in bins: from alignments to tracks.",
-                  "Chromosomes on which a file has no read have no value in its track. Files with an index "
-                  "(.bai, .csi, .crai)\n"
-                  "are read by all threads; memory does not grow with the number of reads.\n\n"
-                  "Outputs:\n"
-                  "  -o FILE              .bw: the only track as bigWig; .npz: all tracks, an array (bins, "
-                  "tracks) per chromosome\n"
-                  "  --prefix PREFIX      PREFIX.TRACK.bw, with --samples PREFIX.SAMPLE.TRACK.bw\n"
-                  "  --chromhmm-out FOLDER  CELL_CHROMOSOME_binary.txt.gz\n");
+  CLI::App* command = add_command(
+      program, "count", "Count sequencing reads in bins: from alignments to tracks.",
+      "Chromosomes on which a file has no read have no value in its track. Files with an index "
+      "(.bai, .csi, .crai)\n"
+      "are read by all threads; memory does not grow with the number of reads.\n\n"
+      "Outputs:\n"
+      "  -o FILE              .bw: the only track as bigWig; .npz: all tracks, an array (bins, "
+      "tracks) per chromosome\n"
+      "  --prefix PREFIX      PREFIX.TRACK.bw, with --samples PREFIX.SAMPLE.TRACK.bw; with --groups\n"
+      "                       PREFIX.GROUP.bw of one file, PREFIX.GROUP.TRACK.bw of several\n"
+      "  --chromhmm-out FOLDER  CELL_CHROMOSOME_binary.txt.gz\n");
   const auto arguments = std::make_shared<CountArguments>();
   CountOptions& options = arguments->options;
   command->add_option(
@@ -156,8 +160,26 @@ void add_count_command(CLI::App& program) {
   add_number(*command, "-b,--bin-size", options.bin, "bases per bin",
              CLI::Range(std::int64_t{1}, kMostBases));
   add_read_options(*command, *arguments);
+  add_repeatable(*command, "-r,--region", options.regions,
+                 "region whose bins count: chr, or chr:begin-end counted from 1 with both ends included")
+      ->type_name("REGION");
+  command->add_option("-L,--regions-file", options.regions_file,
+                      "BED file of regions, used together with --region");
   command->add_option("--exclude", options.exclude_file,
                       "BED: bins with such a base have no value, reads with one do not count");
+  command->add_option("--groups", options.groups_file,
+                      "table of barcodes and groups of cells: a track for each group");
+  command
+      ->add_option("--barcode-tag", options.barcode_tag,
+                   "--groups: the tag of alignments with the barcode; of text it is column 4")
+      ->type_name("TAG")
+      ->check([](const std::string& tag) {
+        const auto letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
+        const bool good =
+            tag.size() == 2 && letter(tag[0]) && (letter(tag[1]) || (tag[1] >= '0' && tag[1] <= '9'));
+        return good ? std::string() : "must be a letter and a letter or digit, not '" + tag + "'";
+      })
+      ->capture_default_str();
   add_choice(*command, "--scale", arguments->scale, "cpm: per million reads that are counted",
              {"none", "cpm"});
   command->add_option(

@@ -35,7 +35,7 @@ InputError damaged(const std::string& path, const std::string& where, const std:
   return InputError({path, where, what, "copy or make the file again"});
 }
 
-File open_file(const std::string& path) {
+File open_file(const std::string& path, bool tags = false) {
   hts_set_log_level(HTS_LOG_OFF);
   errno = 0;
   File file(hts_open(whole_path(path).c_str(), "r"));
@@ -48,7 +48,8 @@ File open_file(const std::string& path) {
   // The counts need no sequences, so that CRAM files need no reference.
   if (hts_get_format(file.get())->format == cram)
     hts_set_opt(file.get(), CRAM_OPT_REQUIRED_FIELDS,
-                SAM_FLAG | SAM_RNAME | SAM_POS | SAM_MAPQ | SAM_CIGAR | SAM_RNEXT | SAM_PNEXT | SAM_TLEN);
+                SAM_FLAG | SAM_RNAME | SAM_POS | SAM_MAPQ | SAM_CIGAR | SAM_RNEXT | SAM_PNEXT | SAM_TLEN |
+                    (tags ? SAM_AUX : 0));
   return file;
 }
 
@@ -67,13 +68,13 @@ Index load_index(htsFile* file, const ReadFileInfo& info) {
 class AlignmentSource : public ReadSource {
  public:
   AlignmentSource(const ReadFileInfo& info, const ChromosomeIndex& chromosomes, const ReadFilter& filter,
-                  bool blocks, int threads)
+                  const ReadParts& parts, int threads)
       : info_(info),
         listed_(chromosomes.list()),
         filter_(filter),
-        want_blocks_(blocks),
+        parts_(parts),
         threads_(threads),
-        file_(open_file(info.path)),
+        file_(open_file(info.path, !parts.barcode_tag.empty())),
         record_(bam_init1()) {
     if (!record_) throw std::bad_alloc();
     filter_.exclude_flags |= BAM_FUNMAP;
@@ -137,12 +138,22 @@ class AlignmentSource : public ReadSource {
     constexpr unsigned kPair = BAM_FPAIRED | BAM_FPROPER_PAIR | BAM_FREAD1;
     read.stands_for_pair = (core.flag & kPair) == kPair && core.isize != 0;
     read.pair_bases = std::abs(core.isize);
+    read.mate = (core.flag & BAM_FPAIRED) == 0 ? 0
+                : core.isize != 0              ? core.isize
+                                               : (std::int64_t{core.mtid} << 40) + core.mpos;
+    if (!parts_.barcode_tag.empty()) read_barcode(read);
     read_cigar(read);
     if (read.begin < 0 || read.end > listed_[read.chromosome].length)
       throw damaged(info_.path, place(),
                     "a read ends beyond its chromosome, which has " +
                         std::to_string(listed_[read.chromosome].length) + " bases");
     return true;
+  }
+
+  void read_barcode(Read& read) const {
+    const std::uint8_t* const tag = bam_aux_get(record_.get(), parts_.barcode_tag.c_str());
+    const char* const text = tag == nullptr ? nullptr : bam_aux2Z(tag);
+    read.barcode = text == nullptr ? std::string_view() : std::string_view(text);
   }
 
   void read_cigar(Read& read) {
@@ -154,7 +165,7 @@ class AlignmentSource : public ReadSource {
       const int type =
           bam_cigar_type(bam_cigar_op(cigar[i]));  // bit 0: takes bases of the read; 1: of the chromosome
       if ((type & 2) == 0) continue;
-      if (want_blocks_ && type == 3 && length > 0) {
+      if (parts_.blocks && type == 3 && length > 0) {
         if (!blocks_.empty() && blocks_.back().end == at) {
           blocks_.back().end += length;
         } else {
@@ -171,7 +182,7 @@ class AlignmentSource : public ReadSource {
   const ReadFileInfo& info_;
   std::span<const Chromosome> listed_;
   ReadFilter filter_;
-  bool want_blocks_;
+  ReadParts parts_;
   int threads_;
   File file_;
   Header header_;
@@ -212,8 +223,8 @@ void inspect_alignments(ReadFileInfo& file) {
 }
 
 std::unique_ptr<ReadSource> open_alignments(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
-                                            const ReadFilter& filter, bool blocks, int threads) {
-  return std::make_unique<AlignmentSource>(file, chromosomes, filter, blocks, threads);
+                                            const ReadFilter& filter, const ReadParts& parts, int threads) {
+  return std::make_unique<AlignmentSource>(file, chromosomes, filter, parts, threads);
 }
 
 }  // namespace semicrf

@@ -11,6 +11,6 @@ namespace semicrf {
 void inspect_alignments(ReadFileInfo& file);
 
 std::unique_ptr<ReadSource> open_alignments(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
-                                            const ReadFilter& filter, bool blocks, int threads);
+                                            const ReadFilter& filter, const ReadParts& parts, int threads);
 
 }  // namespace semicrf

@@ -37,6 +37,7 @@ class TextSource : public ReadSource {
       read.strand = strand();
       read.stands_for_pair = true;
       read.pair_bases = read.end - read.begin;
+      if (record_.fields.size() > 3) read.barcode = record_.fields[3];
       block_ = {read.begin, read.end};
       read.blocks = {&block_, 1};
       return true;
@@ -113,8 +114,8 @@ ReadFileInfo inspect_reads(const std::string& path) {
 }
 
 std::unique_ptr<ReadSource> open_reads(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
-                                       const ReadFilter& filter, bool blocks, int threads) {
-  if (!file.is_text) return open_alignments(file, chromosomes, filter, blocks, threads);
+                                       const ReadFilter& filter, const ReadParts& parts, int threads) {
+  if (!file.is_text) return open_alignments(file, chromosomes, filter, parts, threads);
   if (filter.min_mapq > 0 || filter.include_flags != 0)
     throw InputError({file.path, "", "is text, which has no mapping qualities and no flags",
                       "leave --min-mapq and --include-flags out"});

@@ -38,6 +38,9 @@ struct Read {
       blocks;                    // aligned bases without deletions and introns, where they were asked for
   bool stands_for_pair = false;  // the first read of a proper pair; every interval of text
   std::int64_t pair_bases = 0;   // what that pair spans
+  // What differs between the reads of different fragments: how far the pair reaches, or where the mate lies.
+  std::int64_t mate = 0;
+  std::string_view barcode;  // the cell's, where it was asked for; or empty
 };
 
 // What is known of a file before its reads are.
@@ -70,9 +73,15 @@ class ReadSource {
   virtual std::string place() const = 0;
 };
 
-// `chromosomes` must outlive the source. `threads` decompress where the whole file is read. `blocks`:
-// Read::blocks are wanted.
+// What is given of a read besides where it lies.
+struct ReadParts {
+  bool blocks = false;
+  std::string barcode_tag =
+      {};  // two letters: Read::barcode is what this tag has, of text column 4; empty: not wanted
+};
+
+// `chromosomes` must outlive the source. `threads` decompress where the whole file is read.
 std::unique_ptr<ReadSource> open_reads(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
-                                       const ReadFilter& filter, bool blocks, int threads);
+                                       const ReadFilter& filter, const ReadParts& parts, int threads);
 
 }  // namespace semicrf

@@ -21,8 +21,9 @@ USUAL = 4 | 256 | 512 | 1024 | 2048
 
 
 class Alignment:
-    def __init__(self, chromosome, begin, cigar, flags, mapq, template=0):
+    def __init__(self, chromosome, begin, cigar, flags, mapq, template=0, tags=()):
         self.chromosome, self.begin, self.cigar, self.flags, self.mapq, self.template = chromosome, begin, cigar, flags, mapq, template
+        self.tags = list(tags)
 
     def steps(self):
         return [(int(length), kind) for length, kind in re.findall(r"(\d+)([MIDNSHP=X])", self.cigar)]
@@ -41,7 +42,7 @@ class Alignment:
         query = sum(length for length, kind in self.steps() if kind in "MIS=X")
         mate = ["=", str(self.begin + 1), str(self.template)] if self.flags & PAIRED else ["*", "0", "0"]
         return "\t".join(["r%d" % number, str(self.flags), self.chromosome, str(self.begin + 1), str(self.mapq), self.cigar] + mate
-                         + ["A" * query, "*"])
+                         + ["A" * query, "*"] + self.tags)
 
 
 def random_alignments(seed, count=400):
@@ -113,13 +114,35 @@ def counted_bases(one, options):
     return [base + by for base in aligned]
 
 
-def expected(alignments, size, options, excluded=()):
+def without_duplicates(alignments, options):
+    """The first reads of each 5' end, strand and fragment."""
+    seen, kept = {}, []
+    for one in alignments:
+        if not counted_bases(one, options):
+            continue
+        place = one.bases()[1] - 1 if one.flags & REVERSE else one.begin
+        mate = 0 if not one.flags & PAIRED else one.template if one.template else (one.chromosome, one.begin)
+        key = (one.chromosome, place, one.flags & REVERSE, abs(one.template) if options.get("fragments") else mate)
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] <= options["keep"]:
+            kept.append(one)
+    return kept
+
+
+def expected(alignments, size, options, excluded=(), regions=None):
     """{chromosome: [value of each bin]} of those with reads, and the number of reads that count."""
     length_of, sums, reads = dict(CHROMOSOMES), {}, 0
+    wanted = None if regions is None else {(name, number) for name, begin, end in regions for number in range(begin // size, -(-end // size))}
+    if options.get("keep"):
+        alignments = without_duplicates(alignments, options)
     for one in alignments:
         length = length_of[one.chromosome]
         bases = [base for base in counted_bases(one, options) if 0 <= base < length]
-        if not bases or any(name == one.chromosome and begin <= base < end for name, begin, end in excluded for base in bases):
+        if any(name == one.chromosome and begin <= base < end for name, begin, end in excluded for base in bases):
+            continue
+        if wanted is not None:
+            bases = [base for base in bases if (one.chromosome, base // size) in wanted]
+        if not bases:
             continue
         reads += 1
         bins = sums.setdefault(one.chromosome, [0] * -(-length // size))
@@ -129,6 +152,8 @@ def expected(alignments, size, options, excluded=()):
         else:
             for number in {base // size for base in bases}:
                 bins[number] += 1
+    if wanted is not None:
+        sums = {name: [value if (name, number) in wanted else None for number, value in enumerate(bins)] for name, bins in sums.items()}
     return sums, reads
 
 
@@ -166,7 +191,7 @@ def same(found, wanted, what, exact=True):
 
 
 NAMES = {"mapq": "--min-mapq", "include": "--include-flags", "exclude": "--exclude-flags", "strand": "--strand", "count": "--count",
-         "shift": "--shift", "extend": "--extend", "longest": "--longest-fragment"}
+         "shift": "--shift", "extend": "--extend", "longest": "--longest-fragment", "keep": "--keep-dup"}
 
 
 def arguments(options):
@@ -197,6 +222,125 @@ def test_every_option_on_every_format(box):
                 result = box.ok(["count", "-b", size, "-o", "out.bw", "-t", 1 + number % 3, *arguments(options), file])
                 check(" %d read" % reads in result.stderr, "%s: expected %d reads\n%s" % (options, reads, result))
                 same(values_of(box, "out.bw", size), wanted, "%s %s, bins of %d" % (file, options, size), exact=options.get("count") != "depth")
+
+
+def test_regions(box):
+    """Bins of regions alone, widened to whole bins, with an index and without one; with it nothing else is read."""
+    alignments = random_alignments(31)
+    files = [make(box, alignments, "indexed.bam"), make(box, alignments, "bare.bam", "--no-index"), make(box, alignments, "indexed.cram")]
+    box.write("regions.bed", "chrA\t2200\t2204\nchrB\t4100\t4950\nchrB\t90\t110\n")
+    regions = [("chrB", 300, 1777), ("chrB", 1500, 2000), ("tiny", 0, 150), ("chrA", 2200, 2204), ("chrB", 4100, 4950), ("chrB", 90, 110)]
+    words = ["-r", "chrB:301-1777", "-r", "chrB:1,501-2000", "-r", "tiny", "-L", "regions.bed"]
+    for number, options in enumerate([{}, {"shift": 100}, {"count": "overlap"}, {"count": "depth", "extend": 200}, {"fragments": True}]):
+        for size in (7, 200):
+            wanted, reads = expected(alignments, size, options, regions=regions)
+            for file in files if size == 200 else files[number % 3:][:1]:
+                result = box.ok(["count", "-b", size, "-o", "out.bw", "-t", 1 + number % 3, *words, *arguments(options), file])
+                check(" %d read" % reads in result.stderr, "%s: expected %d reads\n%s" % (options, reads, result))
+                same(values_of(box, "out.bw", size), wanted, "%s %s, bins of %d" % (file, options, size), exact=options.get("count") != "depth")
+    whole = box.path(make(box, random_alignments(31, count=3000), "more.bam")).read_bytes()
+    box.write("torn.bam", whole[:-3000] + bytes(600) + whole[-2400:])
+    box.write("torn.bam.bai", box.path("more.bam.bai").read_bytes())
+    box.fails("count -o x.bw torn.bam", 3, "torn.bam", "damaged")
+    box.ok("count -r chrB:1-100 -o near.bw torn.bam")
+    box.fails("count -r chrC:1-2 -o x.bw indexed.bam", 3, "chrC", "chrB")
+    box.fails("count -r chrA:9-2 -o x.bw indexed.bam", 2, "chrA:9-2")
+    box.fails("count -r chrA --binarise -o x.bw indexed.bam", 2, "--region", "-g")
+
+
+def test_duplicates_by_place(box):
+    """The first reads of each 5' end, strand and fragment, in all files and whatever the tiles and regions are."""
+    rng, alignments = random.Random(32), []
+    for one in random_alignments(32, count=120):
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            copy = Alignment(one.chromosome, one.begin, one.cigar, one.flags & ~1024, one.mapq, one.template)
+            if rng.random() < 0.3 and one.cigar == "30M" and not one.flags & PAIRED:  # trimmed, with the same 5' end
+                cut = rng.randrange(1, 20)
+                copy.cigar, copy.begin = "%dM" % (30 - cut), one.begin + (cut if one.flags & REVERSE else 0)
+            alignments.append(copy)
+    order = {name: i for i, (name, _) in enumerate(CHROMOSOMES)}
+    alignments.sort(key=lambda one: (order[one.chromosome], one.begin))
+    files = [make(box, alignments, "plain.sam"), make(box, alignments, "indexed.bam"), make(box, alignments, "indexed.cram")]
+    for options in ({"keep": 1}, {"keep": 2, "mapq": 10}, {"keep": 1, "count": "overlap"}, {"keep": 1, "shift": 50}, {"keep": 1, "fragments": True}):
+        wanted, reads = expected(alignments, 50, options)
+        check(reads < expected(alignments, 50, {**options, "keep": 0})[1], "the test has no duplicates with %s" % options)
+        for file in files:
+            result = box.ok(["count", "-b", 50, "-o", "out.bw", "-t", 2, *arguments(options), file])
+            check(" %d read" % reads in result.stderr, "%s: expected %d reads\n%s" % (options, reads, result))
+            same(values_of(box, "out.bw", 50), wanted, "%s %s" % (file, options))
+    long = [("long", 3 << 20)]
+    reads = []
+    for border in (1 << 20, 2 << 20):
+        for _ in range(300):
+            begin = border - rng.randrange(60)
+            reads.append(Alignment("long", begin, rng.choice(["20M", "40M", "60M", "10M900N50M"]), rng.choice([0, REVERSE]), 60))
+    reads.sort(key=lambda one: one.begin)
+    make(box, reads, "indexed.bam", chromosomes=long)
+    make(box, reads, "bare.bam", "--no-index", chromosomes=long)
+    for how in ("start", "overlap", "centre"):
+        for file, region in (("indexed.bam", []), ("bare.bam", []), ("indexed.bam", ["-r", "long:1048577-1048800"]), ("bare.bam", ["-r", "long:1048577-1048800"])):
+            box.ok(["count", "-b", 10, "--keep-dup", 1, "--count", how, "-t", 2, "-o", file + str(len(region)) + ".bw", *region, file])
+        for tail in ("0.bw", "2.bw"):
+            check(box.path("indexed.bam" + tail).read_bytes() == box.path("bare.bam" + tail).read_bytes(), "the index changes counts of %s" % how)
+    box.fails("count --keep-dup 1 --unsorted -o x.bw bare.bam", 2, "--keep-dup", "sorted")
+
+
+def test_groups_of_cells(box):
+    """A track for each group, of alignments with CB tags and of fragments; barcodes that the table lacks are counted and told."""
+    rng, cells = random.Random(33), {"AAA-1": "T cell", "CCC-1": "B", "GGG-1": "T cell", "TTT-1": "C10", "ACG-1": "C9"}
+    alignments = random_alignments(33)
+    for one in alignments:
+        barcode = rng.choice([*cells, "XXX-1", None])
+        one.tags = [] if barcode is None else ["CB:Z:" + barcode]
+    groups = {group: [one for one in alignments if any(one.tags == ["CB:Z:" + cell] for cell in cells if cells[cell] == group)] for group in set(cells.values())}
+    box.write("cells.tsv", "".join("%s\t%s\n" % pair for pair in cells.items()) + "NNN-1\tB\n")
+    box.write("cells.csv.gz", gzip.compress(("x,Cluster,Barcode\n" + "".join("0,%s,%s\n" % (group, cell) for cell, group in cells.items())).encode()))
+    counted = lambda kind: sum(bool(counted_bases(one, {})) for one in alignments if kind(one.tags))
+    for file, table in ((make(box, alignments, "cells.bam"), "cells.tsv"), (make(box, alignments, "cells.cram"), "cells.csv.gz"), (make(box, alignments, "bare.bam", "--no-index"), "cells.tsv")):
+        result = box.ok(["count", "-b", 50, "--groups", table, "--prefix", "out", "-t", 2, file])
+        others, without = counted(lambda tags: tags == ["CB:Z:XXX-1"]), counted(lambda tags: not tags)
+        check("[reads-without-group]" in result.stderr and "%d reads with a barcode" % others in result.stderr and "and %d without one" % without in result.stderr
+              and "XXX-1" in result.stderr and "5 of %d cells found" % (5 + (table == "cells.tsv")) in result.stderr, "what is told\n%s" % result)
+        for group, own in groups.items():
+            same(values_of(box, "out.%s.bw" % group, 50), expected(own, 50, {})[0], "%s %s" % (file, group))
+    box.ok("count -b 50 --groups cells.tsv -o all.npz cells.bam")
+    arrays = read_npz(box.path("all.npz"))
+    columns = [expected(groups[name], 50, {})[0] for name in ("B", "C9", "C10", "T cell")]
+    for name, rows in arrays.items():
+        wanted = [list(row) for row in zip(*[one.get(name, [0] * len(rows)) for one in columns])]
+        check([list(row) for row in rows] == wanted, "the rows of %s" % name)
+    box.ok("count -b 50 --groups cells.tsv --binarise --chromhmm-out binary cells.bam")
+    check(box.path("binary/T cell_chrA_binary.txt.gz").exists(), "binarised text of a group: %s" % box.listing())
+    check(gzip.decompress(box.path("binary/B_chrB_binary.txt.gz").read_bytes()).decode().splitlines()[:2] == ["B\tchrB", "cells"], "the head of the text")
+    many_cells(box, rng)
+    box.fails("count --groups cells.tsv -o x.bw cells.bam", 2, "--prefix")
+    box.fails("count --groups cells.tsv --control cells.bam --prefix x cells.bam", 2, "controls", "--groups")
+    box.fails("count --groups cells.tsv --barcode-tag CR --prefix x cells.bam", 3, "cells.bam", "no read has a barcode (tag CR, --barcode-tag)")
+    box.fails("count --groups cells.tsv --barcode-tag CBX --prefix x cells.bam", 2, "--barcode-tag")
+    for text, place, word in (("AAA-1\tA\nAAA-1\tB\n", ":line 2", "in the groups A and B"), ("AAA-1\n", ":line 1", "no barcode with a group"), ("AAA-1\t\n", ":line 1", "no barcode with a group"),
+                              ("barcode\tx\ty\n", ":line 1", "no column group or cluster"), ("# nothing\n", "", "no barcode in this table"), ("AAA\tA\n", "", "there is AAA, here AAA-1")):
+        box.write("bad.tsv", text)
+        box.fails("count --groups bad.tsv --prefix x cells.bam", 3, "bad.tsv" + place, word)
+
+
+def many_cells(box, rng):
+    """Fragments of two samples and two marks, whose cells share barcodes: groups are the samples of the outputs."""
+    cells = {"S1": {"AAA-1": "A", "CCC-1": "B"}, "S2": {"AAA-1": "B", "CCC-1": "A", "GGG-1": "A"}}
+    box.write("sizes.txt", "".join("%s\t%d\n" % pair for pair in CHROMOSOMES))
+    box.write("both.tsv", "barcode\tcluster\nS1#AAA-1\tA\nS1_CCC-1\tB\nS2:AAA-1\tB\nCCC-1\tA\nGGG-1\tA\n")
+    rows, sheet = {}, "sample\ttrack\tpath\n"
+    for sample, own in cells.items():
+        for mark in ("K4", "K27"):
+            fragments = sorted((rng.randrange(2900), rng.randrange(1, 99), rng.choice(list(own))) for _ in range(200))
+            box.write("%s.%s.tsv.gz" % (sample, mark), gzip.compress("".join("chrA\t%d\t%d\t%s\t1\n" % (begin, begin + size, cell) for begin, size, cell in fragments).encode()))
+            sheet += "%s\t%s\t%s.%s.tsv.gz\n" % (sample, mark, sample, mark)
+            for begin, size, cell in fragments:
+                rows.setdefault((own[cell], mark), []).append(Alignment("chrA", begin, "%dM" % size, 0, 60))
+    box.write("sheet.tsv", sheet)
+    result = box.ok("count -g sizes.txt -b 50 --fragments --groups both.tsv --samples sheet.tsv -t 2 --prefix two")
+    check("[reads-without-group]" not in result.stderr, "barcodes are not found\n%s" % result)
+    for (group, mark), own in rows.items():
+        same(values_of(box, "two.%s.%s.bw" % (group, mark), 50), expected(own, 50, {"count": "centre"})[0], "%s %s" % (group, mark))
 
 
 def test_threads_and_index_change_no_byte(box):

@@ -7,6 +7,7 @@
 #include "reads/bin_values.h"
 #include "reads/count_rule.h"
 #include "reads/count_store.h"
+#include "reads/duplicate_filter.h"
 #include "reads/tile_counter.h"
 #include "support/catch.h"
 
@@ -17,10 +18,11 @@ TEST_CASE("the text of a rule has what is not usual, and is read as the same rul
   CHECK(count_rule_text(parse_count_rule("shift=100&mapq=30")) == "mapq=30&shift=100");
   CHECK(count_rule_text(parse_count_rule("mapq=0&count=start&exclude=3844")).empty());
   CHECK(count_rule_text(parse_count_rule("fragments=500")) == "fragments=500");
+  CHECK(count_rule_text(parse_count_rule("keep-dup=2&mapq=3")) == "mapq=3&keep-dup=2");
   CHECK(parse_count_rule("fragments=500").part == CountedPart::kCentre);
   CHECK(parse_count_rule("strand=-&count=depth").strand == ReadStrand::kReverse);
   for (const char* wrong :
-       {"mapq", "mapq=", "mapq=-1", "mapq=256", "quality=3", "shift=1&shift=1", "count=end",
+       {"keep-dup=-1", "mapq", "mapq=", "mapq=-1", "mapq=256", "quality=3", "shift=1&shift=1", "count=end",
         "strand=", "fragments=0", "fragments=9&extend=1", "fragments=9&count=start", "&", "mapq=1&"})
     CHECK_THROWS_AS(parse_count_rule(wrong), UsageError);
 }
@@ -110,4 +112,67 @@ TEST_CASE("a threshold is the count that Poisson numbers reach with the probabil
   CHECK(binary_threshold(0, {}) == 1);
   CHECK(binary_threshold(2, {.fold = 10}) == 20);
   CHECK(binary_threshold(2, {.least = 33.2}) == 34);
+}
+
+TEST_CASE("bins of regions are those with one of their bases") {
+  const std::vector<Chromosome> chromosomes = {{"chr1", 1000}, {"chr2", 95}};
+  const WantedBins some(chromosomes, 10,
+                        {{"chr1", 205, 206}, {"chr1", 100, 131}, {"chr1", 139, 150}, {"chr1", 110, 120}});
+  std::vector<std::int64_t> found;
+  for (std::int64_t bin = 0; bin < 100; ++bin)
+    if (some.has(0, bin)) found.push_back(bin);
+  CHECK(found == std::vector<std::int64_t>{10, 11, 12, 13, 14, 20});
+  CHECK(some.first(0, 0, 30) == 10);
+  CHECK(some.first(0, 12, 30) == 12);
+  CHECK(some.first(0, 15, 30) == 20);
+  CHECK(some.first(0, 15, 18) == 18);
+  CHECK(some.first(1, 2, 9) == 9);
+  const auto hull = [&](std::int64_t begin, std::int64_t end) {
+    const ReadBlock bins = some.hull(0, begin, end);
+    return std::pair(bins.begin, bins.end);
+  };
+  CHECK(hull(0, 100) == std::pair<std::int64_t, std::int64_t>(10, 21));
+  CHECK(hull(12, 20) == std::pair<std::int64_t, std::int64_t>(12, 15));
+  CHECK(hull(15, 20).first == hull(15, 20).second);
+  CHECK(!some.has(1, 0));
+  CHECK(!some.all());
+  CHECK(WantedBins().has(1, 7));
+}
+
+TEST_CASE("duplicates have one 5' end, strand, fragment and cell") {
+  CountRule rule;
+  rule.keep_duplicates = 1;
+  DuplicateFilter filter(rule);
+  const auto keep = [&](std::int64_t begin, std::int64_t end, ReadStrand strand, std::int64_t mate = 0,
+                        std::size_t cell = 0) {
+    Read read;
+    read.begin = begin;
+    read.end = end;
+    read.strand = strand;
+    read.mate = mate;
+    read.pair_bases = end - begin;
+    return filter.keep(read, cell);
+  };
+  constexpr auto kForward = ReadStrand::kForward, kReverse = ReadStrand::kReverse,
+                 kNone = ReadStrand::kUnknown;
+  CHECK(keep(10, 60, kForward));
+  CHECK(!keep(10, 50, kForward));
+  CHECK(keep(10, 50, kForward, 200));
+  CHECK(keep(10, 50, kForward, 0, 1));
+  CHECK(keep(10, 80, kReverse));
+  CHECK(keep(11, 60, kForward));
+  CHECK(!keep(20, 80, kReverse));
+  CHECK(keep(20, 81, kReverse));
+  CHECK(keep(21, 80, kNone));
+  CHECK(keep(21, 90, kNone));
+  CHECK(!keep(21, 90, kNone));
+}
+
+TEST_CASE("a store adds up what is put at several times") {
+  CountStore store(1);
+  store.put(0, 2, std::vector<std::int64_t>{1, 0, 5});
+  store.put(0, 2, std::vector<std::int64_t>{0, 2, 7});
+  std::vector<std::int64_t> found(3);
+  store.read(0, 2, found);
+  CHECK(found == std::vector<std::int64_t>{1, 2, 12});
 }
