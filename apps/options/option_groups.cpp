@@ -20,7 +20,7 @@ constexpr std::array kGroups = {
 
     OptionGroup{"Reads", "count",
                 " --samples --min-mapq --include-flags --exclude-flags --strand --count --shift --extend "
-                "--fragments --longest-fragment --keep-dup --unsorted --groups --barcode-tag "},
+                "--fragments --mixed --longest-fragment --keep-dup --unsorted --groups --barcode-tag "},
     OptionGroup{"Values", "count", " --scale --control --control-as "},
     OptionGroup{"Binarised counts", "count",
                 " --binarise --poisson --fold --min-count --strict --control-flank --control-pseudocount "

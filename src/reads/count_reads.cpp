@@ -159,7 +159,7 @@ class Counting {
            const ReadSource& source) const {
     if (counter.add(read)) return;
     throw InputError({counted.file.path, source.place(), "has no strand, + or -, in column 6",
-                      "give --count centre, overlap or depth without --shift, --extend and --strand"});
+                      "give --count centre, overlap, span or depth without --shift, --extend and --strand"});
   }
 
   const ReadGrid& grid_;

@@ -19,9 +19,10 @@ constexpr auto kParts =
     std::to_array<std::pair<std::string_view, CountedPart>>({{"start", CountedPart::kStart},
                                                              {"centre", CountedPart::kCentre},
                                                              {"overlap", CountedPart::kOverlap},
+                                                             {"span", CountedPart::kSpan},
                                                              {"depth", CountedPart::kDepth}});
 constexpr auto kKeys = std::to_array<std::string_view>(
-    {"mapq", "include", "exclude", "strand", "count", "shift", "extend", "fragments", "keep-dup"});
+    {"mapq", "include", "exclude", "strand", "count", "shift", "extend", "fragments", "mixed", "keep-dup"});
 
 std::int64_t number_of(std::string_view key, std::string_view value, std::int64_t least, std::int64_t most) {
   const auto number = number_in<std::int64_t>(value);
@@ -48,6 +49,8 @@ void set_option(std::string_view key, std::string_view value, CountRule& options
     options.shift = number_of(key, value, -kMostBases, kMostBases);
   } else if (key == "extend") {
     options.extend = number_of(key, value, 0, kMostBases);
+  } else if (key == "mixed") {
+    options.mixed = number_of(key, value, 0, 1) != 0;
   } else if (key == "keep-dup") {
     options.keep_duplicates = number_of(key, value, 0, kMostBases);
   } else {
@@ -70,16 +73,18 @@ CountedPart counted_part_of(std::string_view name) {
   const auto found = std::ranges::find(kParts, name, &std::pair<std::string_view, CountedPart>::first);
   if (found == kParts.end())
     throw UsageError("'" + std::string(name) + "' is nothing that can be counted of reads",
-                     "give start, centre, overlap or depth");
+                     "give start, centre, overlap, span or depth");
   return found->second;
 }
 
 void check_count_rule(const CountRule& options) {
-  if (options.fragments && (options.shift != 0 || options.extend != 0))
+  if (options.mixed && !options.fragments)
+    throw UsageError("single reads are mixed with fragments", "give --fragments with --mixed");
+  if (options.fragments && !options.mixed && (options.shift != 0 || options.extend != 0))
     throw UsageError("fragments are neither shifted nor extended",
-                     "leave --fragments, or --shift and --extend, out");
+                     "leave --fragments, or --shift and --extend, out; or give --mixed for single reads");
   if (options.fragments && options.part == CountedPart::kStart)
-    throw UsageError("fragments have no start in a direction", "give --count centre, overlap or depth");
+    throw UsageError("fragments have no start in a direction", "give --count centre, overlap, span or depth");
 }
 
 CountRule parse_count_rule(std::string_view text) {
@@ -123,6 +128,7 @@ std::string count_rule_text(const CountRule& options) {
   add_number("shift", options.shift, usual.shift);
   add_number("extend", options.extend, usual.extend);
   if (options.fragments) add("fragments", std::to_string(options.longest_fragment));
+  add_number("mixed", options.mixed ? 1 : 0, 0);
   add_number("keep-dup", options.keep_duplicates, usual.keep_duplicates);
   return text;
 }

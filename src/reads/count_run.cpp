@@ -208,7 +208,7 @@ class CountRun {
     if (text && !options_.binarise)
       throw UsageError("--chromhmm-out has binarised counts", "give --binarise, too");
     if (options_.binarise && options_.reads.part == CountedPart::kDepth)
-      throw UsageError("depths cannot be binarised", "give --count start, centre or overlap");
+      throw UsageError("depths cannot be binarised", "give --count start, centre, overlap or span");
     if (options_.binarise &&
         !(options_.exclude_file.empty() && options_.regions.empty() && options_.regions_file.empty()))
       throw UsageError("--region, --regions-file and --exclude cannot be given with --binarise",

@@ -21,7 +21,7 @@ class DuplicateFilter {
   bool keep(const Read& read, std::size_t cell) {
     if (most_ == 0) return true;
     const bool reverse = read.strand == ReadStrand::kReverse;
-    const bool whole = fragments_ || read.strand == ReadStrand::kUnknown;
+    const bool whole = (fragments_ && read.is_of_pair) || read.strand == ReadStrand::kUnknown;
     const std::int64_t place = reverse ? read.end - 1 : read.begin;
     while (!seen_.empty() && std::get<0>(seen_.begin()->first) < read.begin) seen_.erase(seen_.begin());
     return ++seen_[{place, read.strand, whole ? read.pair_bases : read.mate, cell}] <= most_;

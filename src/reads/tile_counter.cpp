@@ -19,19 +19,22 @@ bool TileCounter::add(const Read& read) {
   if (directed && read.strand == ReadStrand::kUnknown) return false;
   if (rule_.strand != ReadStrand::kUnknown && rule_.strand != read.strand) return true;
   const bool reverse = read.strand == ReadStrand::kReverse;
-  if (rule_.fragments && (!read.stands_for_pair || read.pair_bases > rule_.longest_fragment)) return true;
+  const bool single = rule_.mixed && !read.is_of_pair;
+  const bool fragment = rule_.fragments && !single;
+  if (fragment && (!read.stands_for_pair || read.pair_bases > rule_.longest_fragment)) return true;
   ReadBlock span{read.begin, read.end};
-  const std::int64_t bases = rule_.fragments ? read.pair_bases : rule_.extend;
+  const std::int64_t bases = fragment ? read.pair_bases : rule_.extend;
   if (bases > 0) (reverse ? span.begin : span.end) = reverse ? span.end - bases : span.begin + bases;
-  const std::int64_t by = reverse ? -rule_.shift : rule_.shift;
-  if (rule_.part == CountedPart::kStart) {
+  const std::int64_t shift = fragment ? 0 : rule_.shift;
+  const std::int64_t by = reverse ? -shift : shift;
+  if (rule_.part == CountedPart::kStart || (single && rule_.part == CountedPart::kCentre)) {
     add_place((reverse ? span.end - 1 : span.begin) + by);
   } else if (rule_.part == CountedPart::kCentre) {
     // A pair of an even length has two middle bases; its first read comes to this one last, as in ChromHMM.
-    const bool forward_pair = rule_.fragments && read.strand == ReadStrand::kForward;
+    const bool forward_pair = fragment && read.strand == ReadStrand::kForward;
     const std::int64_t middle = forward_pair ? span.begin + bases / 2 : (span.begin + span.end - 1) >> 1;
     add_place(middle + by);
-  } else if (bases > 0) {
+  } else if (bases > 0 || rule_.part == CountedPart::kSpan) {
     add_blocks({&span, 1}, by);
   } else {
     add_blocks(read.blocks, by);

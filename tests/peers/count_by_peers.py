@@ -17,11 +17,14 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "cli"), str(HERE.parent / "cli" / "inputs")]
-from cases_reads import CHROMOSOMES, random_alignments, sam_text, values_of  # noqa: E402
+from cases_reads import CHROMOSOMES, PAIRED, PROPER, random_alignments, sam_text, values_of  # noqa: E402
 
 SEED = 20261127
 OPTIONS = [("", ""), ("-b 100", "-b 100"), ("-p 0.01", "--poisson 0.01"), ("-strictthresh -p 0.02", "--strict --poisson 0.02"),
-           ("-f 3", "--fold 3"), ("-g 4", "--min-count 4"), ("-n 37 -b 50", "--shift 37 -b 50"), ("-center -b 50", "--count centre --shift 0 -b 50")]
+           ("-peaks", "--count span --poisson 1 --shift 0"), ("-peaks -b 50", "--count span --poisson 1 --shift 0 -b 50"), ("-f 3", "--fold 3"), ("-g 4", "--min-count 4"), ("-n 37 -b 50", "--shift 37 -b 50"), ("-center -b 50", "--count centre --shift 0 -b 50")]
+# Of pairs, and of pairs and single reads in one file; BinarizeBam alone.
+PAIRS = [("-paired", "--fragments --longest-fragment 100000000 --shift 0"), ("-paired -b 50", "--fragments --longest-fragment 100000000 --shift 0 -b 50")]
+MIXED = [("-mixed", "--fragments --mixed --longest-fragment 100000000 --shift 100"), ("-mixed -n 31 -b 50 -p 0.01", "--fragments --mixed --longest-fragment 100000000 --shift 31 -b 50 --poisson 0.01")]
 CONTROLLED = [("", ""), ("-w 0 -b 100", "--control-flank 0 -b 100"), ("-u 3 -w 20", "--control-pseudocount 3 --control-flank 20"),
               ("-p 0.05 -f 1.5 -strictthresh -b 50", "--poisson 0.05 --fold 1.5 --strict -b 50")]
 
@@ -87,6 +90,15 @@ def with_bam_coverage(box):
         box.run("bamCoverage", "-b", "a.bam", "-bs", 20, "-of", "bedgraph", "-o", "theirs.bedgraph", *theirs)
         found = ((row[0], begin, float(row[3])) for row in rows(box.path("theirs.bedgraph").read_text()) for begin in range(int(row[1]), int(row[2]), 20))
         box.compare("bamCoverage " + " ".join(map(str, theirs)), ours, found, 2e-5)
+    # Duplicates by place: there by the first base in place of the 5' end, which is the same for reads of one length without gaps.
+    rng, plain = random.Random(SEED), [one for one in random_alignments(SEED, count=800) if one.cigar == "30M" and not one.flags & PAIRED]
+    box.path("d.sam").write_text(sam_text([one for one in plain for _ in range(rng.choice([1, 1, 3]))]))
+    box.run("samtools", "sort", "-o", "d.bam", "d.sam")
+    box.run("samtools", "index", "d.bam")
+    ours = dict(box.count(20, "--count", "overlap", "--exclude-flags", 0, "--keep-dup", 1, "d.bam"), bin=20)
+    box.run("bamCoverage", "-b", "d.bam", "-bs", 20, "-of", "bedgraph", "-o", "theirs.bedgraph", "--ignoreDuplicates")
+    found = ((row[0], begin, float(row[3])) for row in rows(box.path("theirs.bedgraph").read_text()) for begin in range(int(row[1]), int(row[2]), 20))
+    box.compare("bamCoverage --ignoreDuplicates", ours, found)
 
 
 def with_chromhmm(box):
@@ -94,7 +106,11 @@ def with_chromhmm(box):
     for kind in ("bam", "bed") if beds else ("bam",):
         if kind == "bed":
             box.path("b.bed").write_text(box.run("bedtools", "bamtobed", "-i", "b.bam"))
-        for table, control, options in (("cell\tm1\ta.%s\ncell\tm2\tb.%s\nother\tm2\ta.%s\n", False, OPTIONS), ("cell\tm1\ta.%s\tb.%s\n", True, CONTROLLED)):
+        tables = [("cell\tm1\ta.%s\ncell\tm2\tb.%s\nother\tm2\ta.%s\n", False, OPTIONS), ("cell\tm1\ta.%s\tb.%s\n", True, CONTROLLED)]
+        if kind == "bam":
+            tables += [("cell\tm1\tpairs.bam\ncell\tm2\tb.pairs.bam\n", False, PAIRS), ("cell\tm1\tpairs.bam\tb.pairs.bam\n", True, PAIRS),
+                       ("cell\tm1\ta.bam\ncell\tm2\tb.bam\n", False, MIXED), ("cell\tm1\ta.bam\tb.bam\n", True, MIXED)]
+        for table, control, options in tables:
             table = table.replace("%s", kind)
             box.path("table.txt").write_text(table)
             box.path("sheet.tsv").write_text("sample\ttrack\tpath%s\n%s" % ("\tcontrol" if control else "", table))
@@ -122,12 +138,14 @@ def main():
     with tempfile.TemporaryDirectory(prefix="semicrf-peers-") as folder:
         box = Folder(pathlib.Path(options.program).resolve(), folder)
         box.path("sizes.txt").write_text("".join("%s\t%d\n" % pair for pair in CHROMOSOMES))
-        for name, seed in (("a", SEED), ("b", SEED + 1)):
-            alignments = random_alignments(seed, count=800)
+        for name, other, seed in (("a", "pairs", SEED), ("b", "b.pairs", SEED + 1)):
+            # BinarizeBam counts a pair that spans nothing by its first read's start.
+            alignments = [one for one in random_alignments(seed, count=800) if one.template or not one.flags & PROPER]
             random.Random(seed).shuffle(alignments)
-            box.path(name + ".sam").write_text(sam_text(alignments))
-            box.run("samtools", "sort", "-o", name + ".bam", name + ".sam")
-            box.run("samtools", "index", name + ".bam")
+            for file, written in ((name, alignments), (other, [one for one in alignments if one.flags & PAIRED])):
+                box.path(file + ".sam").write_text(sam_text(written))
+                box.run("samtools", "sort", "-o", file + ".bam", file + ".sam")
+                box.run("samtools", "index", file + ".bam")
         for peer, compare in (("samtools", with_samtools), ("bedtools", with_bedtools), ("bamCoverage", with_bam_coverage), ("ChromHMM", with_chromhmm)):
             if shutil.which(peer) is None:
                 print("skip %s is not installed" % peer)

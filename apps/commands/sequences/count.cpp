@@ -87,10 +87,12 @@ void add_read_options(CLI::App& command, CountArguments& arguments) {
              "duplicates and what failed the platform's checks are left out; unmapped reads always are",
              flags);
   add_choice(command, "--strand", arguments.strand, "reads of this strand", {"both", "forward", "reverse"});
-  add_choice(command, "--count", arguments.part,
-             "start: the bin of the 5' end gets 1 (default); centre: that of the middle (default with "
-             "--fragments); overlap: every bin with an aligned base; depth: the mean depth of a bin's bases",
-             {"start", "centre", "overlap", "depth"});
+  add_choice(
+      command, "--count", arguments.part,
+      "start: the bin of the 5' end gets 1 (default); centre: that of the middle (default with "
+      "--fragments); overlap: every bin with an aligned base; span: every bin from the first base to the "
+      "last; depth: the mean depth of a bin's bases",
+      {"start", "centre", "overlap", "span", "depth"});
   const auto bases = CLI::Range(std::int64_t{0}, kMostBases);
   add_number(command, "--shift", reads.shift, "bases that reads are moved in their direction",
              CLI::Range(-kMostBases, kMostBases));
@@ -98,6 +100,9 @@ void add_read_options(CLI::App& command, CountArguments& arguments) {
              bases);
   command.add_flag("--fragments", reads.fragments,
                    "count proper pairs once, as what they span; of text every line, which needs no strand");
+  command.add_flag(
+      "--mixed", reads.mixed,
+      "--fragments: single reads count, too, where a centre is asked for by their start, shifted");
   add_number(command, "--longest-fragment", reads.longest_fragment, "--fragments: bases",
              CLI::Range(std::int64_t{1}, kMostBases));
   add_number(command, "--keep-dup", reads.keep_duplicates,

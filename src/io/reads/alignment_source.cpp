@@ -136,11 +136,12 @@ class AlignmentSource : public ReadSource {
     read.begin = core.pos;
     read.strand = bam_is_rev(record_.get()) ? ReadStrand::kReverse : ReadStrand::kForward;
     constexpr unsigned kPair = BAM_FPAIRED | BAM_FPROPER_PAIR | BAM_FREAD1;
+    read.is_of_pair = (core.flag & BAM_FPAIRED) != 0;
     read.stands_for_pair = (core.flag & kPair) == kPair && core.isize != 0;
     read.pair_bases = std::abs(core.isize);
-    read.mate = (core.flag & BAM_FPAIRED) == 0 ? 0
-                : core.isize != 0              ? core.isize
-                                               : (std::int64_t{core.mtid} << 40) + core.mpos;
+    read.mate = !read.is_of_pair  ? 0
+                : core.isize != 0 ? core.isize
+                                  : (std::int64_t{core.mtid} << 40) + core.mpos;
     if (!parts_.barcode_tag.empty()) read_barcode(read);
     read_cigar(read);
     if (read.begin < 0 || read.end > listed_[read.chromosome].length)

@@ -35,7 +35,7 @@ class TextSource : public ReadSource {
       read.begin = record_.begin;
       read.end = record_.end;
       read.strand = strand();
-      read.stands_for_pair = true;
+      read.is_of_pair = read.stands_for_pair = true;
       read.pair_bases = read.end - read.begin;
       if (record_.fields.size() > 3) read.barcode = record_.fields[3];
       block_ = {read.begin, read.end};

@@ -36,6 +36,7 @@ struct Read {
   ReadStrand strand = ReadStrand::kUnknown;  // kUnknown: of text alone
   std::span<const ReadBlock>
       blocks;                    // aligned bases without deletions and introns, where they were asked for
+  bool is_of_pair = false;       // one of two reads of a fragment, or every interval of text
   bool stands_for_pair = false;  // the first read of a proper pair; every interval of text
   std::int64_t pair_bases = 0;   // what that pair spans
   // What differs between the reads of different fragments: how far the pair reaches, or where the mate lies.

@@ -97,7 +97,12 @@ def counted_bases(one, options):
     aligned, end = one.bases()
     span = list(range(one.begin, max(end, one.begin + 1)))
     part = options.get("count", "centre" if options.get("fragments") else "start")
-    if options.get("fragments"):
+    by = options.get("shift", 0) * (-1 if reverse else 1)
+    single = options.get("mixed") and not one.flags & PAIRED
+    if single and part == "centre":
+        return [(span[-1] if reverse else span[0]) + by]
+    if options.get("fragments") and not single:
+        by = 0
         if one.flags & (PAIRED | PROPER | FIRST) != PAIRED | PROPER | FIRST or one.template == 0 or abs(one.template) > options.get("longest", 1000):
             return []
         size = abs(one.template)
@@ -105,13 +110,12 @@ def counted_bases(one, options):
     elif options.get("extend"):
         size = options["extend"]
         span = aligned = list(range(span[-1] + 1 - size, span[-1] + 1) if reverse else range(span[0], span[0] + size))
-    by = options.get("shift", 0) * (-1 if reverse else 1)
     if part == "start":
         return [(span[-1] if reverse else span[0]) + by]
     if part == "centre":
         ahead = options.get("fragments") and not reverse
         return [(span[0] + len(span) // 2 if ahead else (span[0] + span[-1]) // 2) + by]
-    return [base + by for base in aligned]
+    return [base + by for base in (range(span[0], span[-1] + 1) if part == "span" else aligned)]
 
 
 def without_duplicates(alignments, options):
@@ -191,13 +195,13 @@ def same(found, wanted, what, exact=True):
 
 
 NAMES = {"mapq": "--min-mapq", "include": "--include-flags", "exclude": "--exclude-flags", "strand": "--strand", "count": "--count",
-         "shift": "--shift", "extend": "--extend", "longest": "--longest-fragment", "keep": "--keep-dup"}
+         "mixed": "--mixed", "shift": "--shift", "extend": "--extend", "longest": "--longest-fragment", "keep": "--keep-dup"}
 
 
 def arguments(options):
-    words = ["--fragments"] if options.get("fragments") else []
+    words = [NAMES.get(key, "--" + key) for key in ("fragments", "mixed") if options.get(key)]
     for key, value in options.items():
-        if key != "fragments":
+        if key not in ("fragments", "mixed"):
             words.append("%s=%s" % (NAMES[key], value))
     return words
 
@@ -205,7 +209,8 @@ def arguments(options):
 OPTIONS = [{}, {"mapq": 30}, {"exclude": 0}, {"exclude": 4, "include": 1}, {"strand": "forward"}, {"strand": "reverse", "count": "overlap"},
            {"shift": 100}, {"shift": -37, "count": "centre"}, {"extend": 150}, {"extend": 150, "count": "centre"}, {"extend": 220, "count": "overlap"},
            {"count": "overlap"}, {"count": "depth"}, {"count": "depth", "extend": 90, "shift": 11, "exclude": 1024}, {"fragments": True},
-           {"fragments": True, "count": "overlap", "longest": 300}, {"fragments": True, "count": "depth", "exclude": 0}]
+           {"count": "span"}, {"count": "span", "shift": 30, "strand": "forward"}, {"fragments": True, "mixed": True, "shift": 60},
+           {"fragments": True, "mixed": True, "count": "overlap", "extend": 80}, {"fragments": True, "count": "overlap", "longest": 300}, {"fragments": True, "count": "depth", "exclude": 0}]
 
 
 def test_every_option_on_every_format(box):

@@ -19,11 +19,12 @@ TEST_CASE("the text of a rule has what is not usual, and is read as the same rul
   CHECK(count_rule_text(parse_count_rule("mapq=0&count=start&exclude=3844")).empty());
   CHECK(count_rule_text(parse_count_rule("fragments=500")) == "fragments=500");
   CHECK(count_rule_text(parse_count_rule("keep-dup=2&mapq=3")) == "mapq=3&keep-dup=2");
+  CHECK(count_rule_text(parse_count_rule("mixed=1&fragments=9&shift=4")) == "shift=4&fragments=9&mixed=1");
   CHECK(parse_count_rule("fragments=500").part == CountedPart::kCentre);
   CHECK(parse_count_rule("strand=-&count=depth").strand == ReadStrand::kReverse);
-  for (const char* wrong :
-       {"keep-dup=-1", "mapq", "mapq=", "mapq=-1", "mapq=256", "quality=3", "shift=1&shift=1", "count=end",
-        "strand=", "fragments=0", "fragments=9&extend=1", "fragments=9&count=start", "&", "mapq=1&"})
+  for (const char* wrong : {"keep-dup=-1", "mapq", "mapq=", "mapq=-1", "mapq=256", "quality=3",
+                            "shift=1&shift=1", "count=end", "strand=", "fragments=0", "fragments=9&extend=1",
+                            "mixed=1", "mixed=2&fragments=9", "fragments=9&count=start", "&", "mapq=1&"})
     CHECK_THROWS_AS(parse_count_rule(wrong), UsageError);
 }
 
@@ -151,6 +152,7 @@ TEST_CASE("duplicates have one 5' end, strand, fragment and cell") {
     read.strand = strand;
     read.mate = mate;
     read.pair_bases = end - begin;
+    read.is_of_pair = mate != 0;
     return filter.keep(read, cell);
   };
   constexpr auto kForward = ReadStrand::kForward, kReverse = ReadStrand::kReverse,
