@@ -11,6 +11,7 @@ void add_posterior_command(CLI::App& program);
 void add_query_command(CLI::App& program);
 void add_describe_command(CLI::App& program);
 void add_compare_command(CLI::App& program);
+void add_reproducibility_command(CLI::App& program);
 void add_enrich_command(CLI::App& program);
 void add_eval_command(CLI::App& program);
 void add_report_command(CLI::App& program);

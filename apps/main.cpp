@@ -88,6 +88,7 @@ void set_up(CLI::App& program) {
   add_describe_command(program);
   add_enrich_command(program);
   add_compare_command(program);
+  add_reproducibility_command(program);
   add_report_command(program);
   add_train_command(program);
   add_learn_command(program);

@@ -56,6 +56,11 @@ constexpr CommandExample kExamples[] = {
     {"compare",
      {"Two samples against each other: bases with the same label, and where they differ.",
       "semicrf compare --regions differences.bed -o agreement.tsv a=segments.bed b=genes.bed"}},
+    {"reproducibility",
+     {"What a replicate reproduces of a segmentation, by label and base.",
+      "semicrf decode -p demo.params.json -o a.bed codon_*.bw\n"
+      "semicrf posterior -p demo.params.json -o boundaries.bw --labels-out a codon_*.bw\n"
+      "semicrf reproducibility --labels a --r-values r.bedgraph -o labels.tsv a.bed genes.bed"}},
     {"report",
      {"One page: labels, model, certainty, places with their tracks, and the agreement with the annotation.",
       "semicrf report -p demo.params.json --segments segments.bed --posterior boundaries.bedgraph \\\n"

@@ -95,6 +95,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"describe", "--output", Use::kWrite, OutputKind::kTable},
     {"enrich", "--output", Use::kWrite, OutputKind::kTable},
     {"compare", "--output", Use::kWrite, OutputKind::kTable},
+    {"reproducibility", "--output", Use::kWrite, OutputKind::kTable},
     {"eval", "--output", Use::kWrite, OutputKind::kReport},
     {"report", "--output", Use::kWrite, OutputKind::kPage},
     {"chromhmm", "--output", Use::kWrite},  // import and export, of parameters and of a model
@@ -113,6 +114,10 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--switches", Use::kWrite, OutputKind::kTable},
     {"", "--regions", Use::kWrite, OutputKind::kSegments},
     {"", "--disagreement", Use::kWrite, OutputKind::kTrack},
+    {"", "--r-values", Use::kWrite, OutputKind::kTrack},
+    {"", "--confident", Use::kWrite, OutputKind::kDraft},
+    {"", "--curves", Use::kWrite, OutputKind::kTable},
+    {"", "--granularity", Use::kWrite, OutputKind::kTable},
     {"", "--counts-out", Use::kWrite, OutputKind::kCounts},
     {"", "--checkpoint", Use::kCheckpoint, OutputKind::kCheckpoint},
     {"", "--log-file", Use::kLog, OutputKind::kLog},

@@ -48,6 +48,8 @@ constexpr std::array kGroups = {
     OptionGroup{"Tracks", "edit", " --rename-track --drop-track-prefix "},
     OptionGroup{"Model and label posteriors", "describe", " --params --labels "},
     OptionGroup{"Label posteriors", "compare", " --labels "},
+    OptionGroup{"What is reproduced", "reproducibility",
+                " --labels --match --tolerance --level --fold-size "},
     OptionGroup{"Draws", "simulate", " --draws --seed --length --name "},
     OptionGroup{"Description", "info", " --transitions --weights "},
     OptionGroup{"Template", "info", " --template --labels --tracks "},
@@ -81,7 +83,7 @@ constexpr std::array kGroups = {
         " --output --prefix --posterior --table --boundaries --intervals --review --review-top --score "
         "--extra-columns --labels-out --starts-out --ends-out --counts-out --min-posterior --emissions "
         "--json --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
-        "--digits --write-index --no-header-comments "},
+        "--r-values --confident --curves --granularity --digits --write-index --no-header-comments "},
     OptionGroup{"Track hub", "", " --hub --hub-genome --hub-name --hub-email --no-hub-tracks "},
     OptionGroup{"Computation", "",
                 " --threads --device --precision --max-memory --instruction-set --dry-run "},

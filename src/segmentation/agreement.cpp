@@ -11,6 +11,7 @@
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "eval/metrics/evaluation.h"
+#include "io/segments/segment_reader.h"
 
 namespace semicrf {
 namespace {
@@ -98,6 +99,19 @@ std::string pair_names(const std::vector<Sample>& samples, const PairAgreement& 
 std::string index_text(const std::optional<double>& index) { return index ? formatted("%.6g", *index) : "."; }
 
 }  // namespace
+
+std::vector<Sample> read_samples(const std::vector<std::string>& arguments) {
+  std::vector<Sample> samples;
+  std::set<std::string> names;
+  for (const std::string& argument : arguments) {
+    std::string path = argument;
+    const std::string name = take_file_name(path);
+    if (!names.insert(name).second)
+      throw UsageError("two samples are named '" + name + "'", "name them: NAME=PATH");
+    samples.push_back({name, read_segmentation(path)});
+  }
+  return samples;
+}
 
 JointLabels join_labels(const std::vector<Sample>& samples) {
   std::set<std::string> all;

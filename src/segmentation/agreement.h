@@ -18,6 +18,9 @@ struct Sample {
   SegmentationFile segmentation;
 };
 
+// The samples of [name=]PATH arguments. UsageError: two have one name; errors of read_segmentation().
+std::vector<Sample> read_samples(const std::vector<std::string>& arguments);
+
 // A stretch that segments of every sample cover, with one label in each.
 struct JointStretch {
   std::string chromosome;

@@ -1,8 +1,6 @@
 #include "segmentation/difference_files.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <unordered_map>
 
 #include "core/error.h"
@@ -11,42 +9,12 @@
 #include "io/files/output_names.h"
 #include "io/json/json_document.h"
 #include "io/text/chromosomes.h"
+#include "segmentation/step_files.h"
 
 namespace semicrf {
 namespace {
 
 constexpr std::int64_t kZoom = 2000;  // bases of a record of the finest zoom level
-
-// Steps of the same printed value as one.
-class StepJoiner {
- public:
-  using Emit = std::function<void(const std::string& chromosome, std::int64_t begin, std::int64_t end,
-                                  const std::string& value)>;
-  explicit StepJoiner(Emit emit) : emit_(std::move(emit)) {}
-
-  void add(const std::string& chromosome, const LabelTrack::Step& step) {
-    std::string value = formatted("%.6f", step.value);
-    if (chromosome == chromosome_ && step.begin == end_ && value == value_) {
-      end_ = step.end;
-      return;
-    }
-    finish();
-    chromosome_ = chromosome;
-    begin_ = step.begin;
-    end_ = step.end;
-    value_ = std::move(value);
-  }
-
-  void finish() {
-    if (!chromosome_.empty()) emit_(chromosome_, begin_, end_, value_);
-    chromosome_.clear();
-  }
-
- private:
-  Emit emit_;
-  std::string chromosome_, value_;
-  std::int64_t begin_ = 0, end_ = 0;
-};
 
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
                   const std::vector<Chromosome>& listed) {
@@ -69,14 +37,27 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
   writer.write(output);
 }
 
+std::vector<Chromosome> known_lengths(const SegmentationFile& first, const std::string& chrom_sizes,
+                                      const std::string& output) {
+  if (!chrom_sizes.empty()) return read_chrom_sizes(chrom_sizes);
+  if (first.lengths.empty())
+    throw UsageError(
+        output + ": bigWig and bigBed files hold the lengths of chromosomes, which BED files lack",
+        "give --chrom-sizes FILE");
+  std::vector<Chromosome> lengths;
+  for (const auto& [name, length] : first.lengths) lengths.push_back({name, length});
+  return lengths;
+}
+
 }  // namespace
 
-std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
-                                           const std::vector<Chromosome>& lengths) {
+std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples, const std::string& chrom_sizes,
+                                           const std::string& output) {
+  const SegmentationFile& first = samples.front().segmentation;
+  const std::vector<Chromosome> lengths = known_lengths(first, chrom_sizes, output);
   std::vector<Chromosome> chromosomes;
   std::unordered_map<std::string, std::int64_t> of_name;
   for (const Chromosome& chromosome : lengths) of_name.emplace(chromosome.name, chromosome.length);
-  const SegmentationFile& first = samples.front().segmentation;
   for (const SegmentedChromosome& chromosome : first.chromosomes) {
     const auto known = of_name.find(chromosome.name);
     if (known == of_name.end())
@@ -110,28 +91,11 @@ void write_differences(OutputGroup& files, const std::string& path, const std::v
 void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed) {
-  OutputFile& output = files.open(path);
-  const auto visit_all = [&](StepJoiner joiner) {
-    visit_disagreement(
-        samples, labels, tracks,
-        [&](const std::string& chromosome, const LabelTrack::Step& step) { joiner.add(chromosome, step); });
-    joiner.finish();
-  };
-  if (is_bigwig_name(path)) {
-    const ListedChromosomes places(listed);
-    BigWigWriter writer(places, {.zoom = kZoom});
-    visit_all(StepJoiner(
-        [&](const std::string& chromosome, std::int64_t begin, std::int64_t end, const std::string& value) {
-          writer.add(places.place(chromosome), begin, end, std::strtof(value.c_str(), nullptr));
-        }));
-    writer.write(output);
-  } else {
-    visit_all(StepJoiner(
-        [&](const std::string& chromosome, std::int64_t begin, std::int64_t end, const std::string& value) {
-          output.write(chromosome + "\t" + std::to_string(begin) + "\t" + std::to_string(end) + "\t" + value +
-                       "\n");
-        }));
-  }
+  StepFile file(files.open(path), path, listed);
+  visit_disagreement(
+      samples, labels, tracks,
+      [&](const std::string& chromosome, const LabelTrack::Step& step) { file.add(chromosome, step); });
+  file.finish();
 }
 
 }  // namespace semicrf

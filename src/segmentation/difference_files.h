@@ -11,11 +11,12 @@
 
 namespace semicrf {
 
-// What bigBed and bigWig files list: all chromosomes of `lengths`; those of the first sample come first, in
-// its order, which is that of the data. InputError: `lengths` lacks one of these, or segments are longer than
-// it says.
-std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
-                                           const std::vector<Chromosome>& lengths);
+// What bigBed and bigWig files list: all chromosomes of the file `chrom_sizes`, or where that is empty those
+// that the first sample knows. Those that it has segments on come first, in its order, which is that of the
+// data. InputError: the sizes lack one of these, or segments are longer than they say. UsageError: no lengths
+// are known; `output` is the file that needs them.
+std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples, const std::string& chrom_sizes,
+                                           const std::string& output);
 
 // The regions that differ as BED, widest first; or, where the name says so, as bigBed, sorted by position.
 // `listed`: for bigBed. One of `files`. WriteError.

@@ -34,18 +34,6 @@ const Steps& steps_on(const LabelTrack& track, const std::string& chromosome) {
   return found == track.chromosomes.end() ? none : found->second;
 }
 
-// The file of the label, of those that a prefix has. InputError: it has none.
-const std::string& file_of(const Label& label, const std::map<std::string, std::string>& files,
-                           const std::string& prefix) {
-  const auto file = files.find(in_file_name(label.name));
-  if (file == files.end())
-    throw InputError({prefix + "." + in_file_name(label.name) + ".bedgraph", "",
-                      "the posterior of the label " + in_quotes(label.name) +
-                          " is not there, nor one that ends in .bedgraph.gz or .bw",
-                      "write it with posterior --labels-out " + prefix});
-  return file->second;
-}
-
 void require_shared_chromosome(const std::string& prefix, std::span<const LabelTrack* const> tracks,
                                const SegmentationFile& segmentation) {
   std::string other;  // a chromosome of the posteriors
@@ -68,6 +56,17 @@ Steps::const_iterator step_behind(const Steps& steps, std::int64_t base) {
 
 }  // namespace
 
+const std::string& posterior_file(const Label& label, const std::map<std::string, std::string>& files,
+                                  const std::string& prefix) {
+  const auto file = files.find(in_file_name(label.name));
+  if (file == files.end())
+    throw InputError({prefix + "." + in_file_name(label.name) + ".bedgraph", "",
+                      "the posterior of the label " + in_quotes(label.name) +
+                          " is not there, nor one that ends in .bedgraph.gz or .bw",
+                      "write it with posterior --labels-out " + prefix});
+  return file->second;
+}
+
 double LabelTrack::value_at(const std::string& chromosome, std::int64_t base) const {
   const Steps& steps = steps_on(*this, chromosome);
   const auto step = step_behind(steps, base);
@@ -78,14 +77,14 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
   const std::map<std::string, std::string> files = label_track_files(prefix);
   std::vector<LabelTrack> tracks;
   for (const Label& label : segmentation.labels)
-    tracks.push_back(read_label_track(file_of(label, files, prefix)));
+    tracks.push_back(read_label_track(posterior_file(label, files, prefix)));
   require_shared_chromosome(prefix, views_of(tracks), segmentation);
   return tracks;
 }
 
 NamedTracks read_named_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
   const std::map<std::string, std::string> files = label_track_files(prefix);
-  for (const Label& label : segmentation.labels) file_of(label, files, prefix);
+  for (const Label& label : segmentation.labels) posterior_file(label, files, prefix);
   NamedTracks tracks;
   for (const auto& [label, path] : files) tracks.emplace(label, read_label_track(path));
   require_shared_chromosome(prefix, views_of(tracks), segmentation);

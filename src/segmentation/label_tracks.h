@@ -24,6 +24,10 @@ struct LabelTrack {
   double value_at(const std::string& chromosome, std::int64_t base) const;
 };
 
+// The file of the label's posterior, of those that a prefix has (label_track_files()). InputError: none.
+const std::string& posterior_file(const Label& label, const std::map<std::string, std::string>& files,
+                                  const std::string& prefix);
+
 // The track of each label of the segmentation. `prefix`: that of the files that `posterior --labels-out
 // PREFIX` writes, bedGraph or bigWig; or that name itself where it ends in .bw. InputError: a label without a
 // file, a bedGraph that is not sorted or has values outside 0..1, no chromosome of the segmentation;

@@ -43,14 +43,14 @@ ENDINGS = {
     "decode posterior": [".bedgraph", ".bw"], "posterior counts-out": [".npz"], "posterior labels-out": ["", ".npy"], "posterior starts-out": ["", ".npy"],
     "posterior ends-out": [""], "train output": [".json"], "learn output": [".json"], "edit output": [".json"], "import output": [".json"],
     "query output": [".tsv"], "report output": [".html"], "simulate emissions": [".npy", ""], "compare regions": [".bed", ".bb"],
-    "compare disagreement": [".bedgraph", ".bw"], "enrich svg": [".svg"], "eval reliability-out": [".svg"], "export output": [".txt"],
+    "compare disagreement": [".bedgraph", ".bw"], "reproducibility r-values": [".bedgraph", ".bw"], "reproducibility confident": [".bed"], "enrich svg": [".svg"], "eval reliability-out": [".svg"], "export output": [".txt"],
 }
 # What later commands may read of what was written.
 WRITTEN_ROLES = {
     "decode output": "segments", "simulate output": "segments", "posterior output": "posterior", "decode posterior": "posterior", "train output": "parameters",
     "learn output": "parameters", "edit output": "parameters", "import output": "odd parameters", "posterior labels-out": "label posteriors",
     "decode boundaries": "boundaries", "train checkpoint": "checkpoint", "learn checkpoint": "checkpoint", "simulate emissions": "array",
-    "compare regions": "annotation", "decode review": "annotation",
+    "compare regions": "annotation", "reproducibility confident": "segments", "decode review": "annotation",
 }
 FOLDERS = {"hub", "multiqc", "figures", "chromhmm-out"}
 # Outputs that a run may leave although it fails.
@@ -109,7 +109,7 @@ class CommandLine:
         options = {long_name(one) for one in self.command.options}
         if "params" in options and first not in ("describe", "eval") or first in ("describe", "eval") and random.random() < 0.3:
             self.add(self.option("params"))
-        needed = {"train": ["labels"], "learn": ["labels"], "query": ["claims"], "report": ["segments"], "eval": ["truth"]}.get(first, [])
+        needed = {"train": ["labels"], "learn": ["labels"], "query": ["claims"], "report": ["segments"], "eval": ["truth"], "reproducibility": ["labels"]}.get(first, [])
         for name in needed:
             self.add(self.option(name))
         if "max-iterations" in options:
@@ -130,7 +130,7 @@ class CommandLine:
             self.words.append(world.pick("segments"))
         if first in ("enrich",):
             self.words += [random.choice(["", "n="]) + world.pick("annotation") for _ in range(random.randint(1, 2))]
-        if first == "compare":
+        if first in ("compare", "reproducibility"):
             self.words += [random.choice(["", "s%d=" % i]) + world.pick("segments") for i in range(2)]
         if first == "edit":
             self.words.append(world.pick("parameters"))

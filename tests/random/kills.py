@@ -45,6 +45,7 @@ COMMANDS = {
     "describe": "describe -o out.tsv x.bed",
     "enrich": "enrich -o out.tsv --svg out.svg x.bed a=y.bed",
     "compare": "compare -o out.tsv --regions out.bed a=x.bed b=y.bed",
+    "reproducibility": "reproducibility --labels y -o out.tsv --r-values out.bedgraph --confident out.bed a=y.bed b=x.bed",
     "eval": "eval -q --truth y.bed -o out.txt --json out.json x.bed",
     "report": "report -q -p m.json --segments x.bed --truth y.bed --figures out.figures -o out.html x.npy",
     "edit": "edit m.json --min-duration A=3 -o out.json",
@@ -112,6 +113,7 @@ def make_inputs(program, folder):
     for name, seed in (("x", 1), ("y", 2)):
         words = "simulate -q -p m.json --length 40000 --name x --seed %d -o %s.bed --emissions %s.npy" % (seed, name, name)
         subprocess.run([program] + words.split(), cwd=folder, check=True)
+    subprocess.run([program] + "posterior -q -p m.json -o y.bw --labels-out y x=y.npy".split(), cwd=folder, check=True)
     (folder / "claims.bed").write_text("".join("x\t%d\t%d\tsegment:A\n" % (begin, begin + 50) for begin in range(0, 300000, 1000)))
 
 

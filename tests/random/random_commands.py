@@ -27,7 +27,7 @@ from command_lines import KEPT_OUTPUTS, CommandLine, Grammar
 from outcome import Finding, Surroundings
 
 # How often commands are drawn; those that make what others read come first.
-WEIGHTS = {"count": 0, "decode": 6, "posterior": 5, "simulate": 4, "train": 4, "eval": 3, "learn": 2, "query": 3, "describe": 2, "compare": 2, "enrich": 2,
+WEIGHTS = {"count": 0, "decode": 6, "posterior": 5, "simulate": 4, "train": 4, "eval": 3, "learn": 2, "query": 3, "describe": 2, "compare": 2, "reproducibility": 2, "enrich": 2,
            "report": 2, "edit": 2, "info": 2, "import chromhmm": 1, "import segway": 1, "export chromhmm": 1}
 COMMANDS = 9  # of a sequence
 # Lists that are sorted by what matters most, and no segmentations, are not read again: --regions, --review.

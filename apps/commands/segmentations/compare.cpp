@@ -1,7 +1,6 @@
 // semicrf compare: segmentations of several samples against each other.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,19 +26,6 @@ struct CompareArguments {
   std::string output = "-", jaccard, switches, regions, disagreement, chrom_sizes;
 };
 
-std::vector<Sample> read_samples(const CompareArguments& arguments) {
-  std::vector<Sample> samples;
-  std::set<std::string> names;
-  for (const std::string& argument : arguments.samples) {
-    std::string path = argument;
-    const std::string name = take_file_name(path);
-    if (!names.insert(name).second)
-      throw UsageError("two samples are named '" + name + "'", "name them: NAME=PATH");
-    samples.push_back({name, read_segmentation(path)});
-  }
-  return samples;
-}
-
 std::vector<NamedTracks> read_posteriors(const CompareArguments& arguments,
                                          const std::vector<Sample>& samples) {
   std::vector<NamedTracks> tracks;
@@ -48,19 +34,6 @@ std::vector<NamedTracks> read_posteriors(const CompareArguments& arguments,
     check_complete(arguments.posteriors[s], views_of(tracks.back()), samples[s].segmentation);
   }
   return tracks;
-}
-
-// The lengths of chromosomes that bigWig and bigBed outputs hold: of --chrom-sizes, or of the first sample.
-std::vector<Chromosome> chromosome_lengths(const CompareArguments& arguments, const Sample& first) {
-  if (!arguments.chrom_sizes.empty()) return read_chrom_sizes(arguments.chrom_sizes);
-  const std::string& indexed = is_bigbed_name(arguments.regions) ? arguments.regions : arguments.disagreement;
-  if (first.segmentation.lengths.empty())
-    throw UsageError(
-        indexed + ": bigWig and bigBed files hold the lengths of chromosomes, which BED files lack",
-        "give --chrom-sizes FILE");
-  std::vector<Chromosome> lengths;
-  for (const auto& [name, length] : first.segmentation.lengths) lengths.push_back({name, length});
-  return lengths;
 }
 
 void check_arguments(const CompareArguments& arguments) {
@@ -88,11 +61,13 @@ void check_arguments(const CompareArguments& arguments) {
 void compare(const CompareArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
-  const std::vector<Sample> samples = read_samples(arguments);
+  const std::vector<Sample> samples = read_samples(arguments.samples);
   require_one_genome(samples);
   std::vector<Chromosome> listed;
   if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
-    listed = listed_chromosomes(samples, chromosome_lengths(arguments, samples.front()));
+    listed =
+        listed_chromosomes(samples, arguments.chrom_sizes,
+                           is_bigbed_name(arguments.regions) ? arguments.regions : arguments.disagreement);
   std::vector<NamedTracks> posteriors;
   if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
   const Agreement agreement = compare_samples(samples);

@@ -34,6 +34,7 @@ LINES = {
     "describe": "describe -o out labels.bed",
     "enrich": "enrich -o out labels.bed labels.bed",
     "compare": "compare -o out a=labels.bed b=labels.bed",
+    "reproducibility": "reproducibility --labels p -o out a=labels.bed b=labels.bed",
     "report": "report -p track.json --segments labels.bed -o out",
     "train": "train --labels labels.bed -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
     "learn": "learn --labels 2 -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
@@ -53,6 +54,8 @@ def prepare(box):
     box.write("tracks.npy", make_inputs.npy(rows))
     box.write("labels.bed", "".join("tracks\t%d\t%d\t%s\n" % (60 * i, 60 * i + 60, ("off", "on")[i % 2]) for i in range(10)))
     make_inputs.track_parameters(box, "track.json", tracks=("track1",))
+    for label in ("off", "on"):
+        box.write("p.%s.bedgraph" % label, "tracks\t0\t600\t0.5\n")
     box.write("claims.bed", "scores\t0\t50\tboundary\n")
     box.write("model.txt", model_text(*SMALL))
     box.write("params.params", segway_text())

@@ -198,12 +198,15 @@ def test_segmentations(box):
         track_parameters(box)
         for name in ("a.bed", "b.bed"):
             segments(box, name, n)
+        for label in ("off", "on"):
+            box.write("p.%s.bedgraph" % label, "".join("%s\t0\t20\t0.5\n" % scaffold(i) for i in range(n)))
         return command
 
     grows_in_proportion(box, lambda n: run(n, "report -p track.json --segments a.bed -o r.html"), 3000)
     grows_in_proportion(box, lambda n: run(n, "describe a.bed -o d"), 1500)
     grows_in_proportion(box, lambda n: run(n, "compare a.bed b.bed -o c"), 3000)
     grows_in_proportion(box, lambda n: run(n, "enrich a.bed b.bed -o e"), 3000)
+    grows_in_proportion(box, lambda n: run(n, "reproducibility a.bed b.bed --labels p --r-values r -o t"), 3000)
     grows_in_proportion(box, lambda n: run(n, "eval --truth a.bed b.bed -o e.txt"), 4000)
 
 

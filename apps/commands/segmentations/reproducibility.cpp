@@ -1,0 +1,157 @@
+// semicrf reproducibility: what a replicate reproduces of a segmentation.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "core/text/text.h"
+#include "io/files/output_group.h"
+#include "io/files/output_names.h"
+#include "io/segments/segment_reader.h"
+#include "log/log.h"
+#include "segmentation/agreement.h"
+#include "segmentation/difference_files.h"
+#include "segmentation/reproducibility_files.h"
+
+namespace semicrf {
+namespace {
+
+const std::map<std::string, MatchRule> kRules = {
+    {"best", MatchRule::kBest}, {"pairs", MatchRule::kPairs}, {"names", MatchRule::kNames}};
+
+constexpr std::int64_t kLargestDistance = 1000000000000;  // bases
+
+struct ReproducibilityArguments {
+  std::vector<std::string> segments, labels;
+  std::string match = "best";
+  std::string output = "-", curves, granularity, chrom_sizes;
+  RValueFiles tracks;
+  ReproducibilityOptions options;
+};
+
+void check_arguments(const ReproducibilityArguments& arguments) {
+  if (arguments.segments.size() != 2)
+    throw UsageError(plural(arguments.segments.size(), "segmentation") + " given",
+                     "give two: the one to judge, A, and its replicate, B");
+  if (arguments.labels.size() > 2)
+    throw UsageError("--labels is given " + std::to_string(arguments.labels.size()) + " times",
+                     "give it once, for A, or twice, for A and B");
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  for (const std::string& path :
+       {arguments.curves, arguments.granularity, arguments.tracks.r_values, arguments.tracks.confident})
+    if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  std::vector<std::string> inputs;
+  for (const std::string& argument : arguments.segments) inputs.push_back(path_of_argument(argument));
+  for (const std::string& prefix : arguments.labels)
+    for (const auto& [label, path] : label_track_files(prefix)) inputs.push_back(path);
+  if (!arguments.chrom_sizes.empty()) inputs.push_back(arguments.chrom_sizes);
+  check_outputs(outputs, inputs);
+}
+
+void tell_what_is_missing(const std::vector<Sample>& replicates, const ReproducibilityArguments& arguments,
+                          const Reproducibility& found) {
+  if (const std::vector<std::string> partial = partial_chromosomes(replicates); !partial.empty())
+    log_warning({"chromosomes-differ",
+                 "chromosomes that not both have, and that do not count: " + few_of(partial, 5)});
+  if (found.without_posterior > 0)
+    log_warning({"no-posterior", arguments.options.labels + " has no value on " +
+                                     std::to_string(found.without_posterior) + " of the " +
+                                     std::to_string(found.pairs.common) +
+                                     " bases that both have; they get no r-value"});
+}
+
+void reproducibility(ReproducibilityArguments arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  check_arguments(arguments);
+  ReproducibilityOptions& options = arguments.options;
+  options.match = kRules.at(arguments.match);
+  options.labels = arguments.labels.front();
+  if (arguments.labels.size() > 1) options.second_labels = arguments.labels.back();
+  const std::vector<Sample> replicates = read_samples(arguments.segments);
+  require_one_genome(replicates);
+  std::vector<Chromosome> listed;
+  if (is_indexed_name(arguments.tracks.r_values))
+    listed = listed_chromosomes(replicates, arguments.chrom_sizes, arguments.tracks.r_values);
+  const SegmentationFile& first = replicates[0].segmentation;
+  const Reproducibility found = measure_reproducibility(first, replicates[1].segmentation, options);
+  tell_what_is_missing(replicates, arguments, found);
+  OutputGroup files;
+  files.write(arguments.output, reproducibility_text(found));
+  if (!arguments.curves.empty()) files.write(arguments.curves, curves_text(found));
+  if (!arguments.granularity.empty()) files.write(arguments.granularity, granularity_text(found));
+  write_r_values(files, arguments.tracks, first, options, found.curves, listed);
+  files.commit();
+}
+
+// A line per column of the table.
+std::string columns_help() {
+  const std::string margin(24, ' ');
+  std::string text = margin + "label                name of the label; . in the last line: all together\n" +
+                     margin + "match                label of B that stands for it; . for none\n";
+  for (const auto& column : reproducibility_statistics()) {
+    std::string name(column.name);
+    name.resize(21, ' ');
+    text += margin + name + described(column) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_reproducibility_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "reproducibility", "Judge a segmentation by a replicate: r-values of its labels and bases.",
+      "A base of A is reproduced where a base of B within --tolerance has the label that stands for its\n"
+      "own. Its r-value is the share of reproduced bases among those with its label and posterior.\n\n"
+      "Outputs:\n"
+      "  -o FILE               a line per label of A, tab-separated; . for what is not known. Columns:\n" +
+          columns_help() +
+          "  --r-values FILE       bedGraph: the r-value of every base of A; bigWig when FILE ends in .bw\n"
+          "  --confident FILE      BED: the stretches of A's segments with an r-value of --level or more;\n"
+          "                        column 5 is 1000 times their mean\n"
+          "  --curves FILE         table of r-values: from which posterior on, bases, share reproduced, "
+          "r-value\n"
+          "  --granularity FILE    table: labels of B taken together by falling Jaccard index, the share of\n"
+          "                        all bases that have one of them, and of the label's bases\n");
+  const auto arguments = std::make_shared<ReproducibilityArguments>();
+  ReproducibilityOptions& options = arguments->options;
+  command
+      ->add_option("SEGMENTS", arguments->segments,
+                   "A and B, the segmentation to judge and its replicate: [name=]PATH of BED or bigBed files")
+      ->required();
+  add_repeatable(
+      *command, "--labels", arguments->labels,
+      "prefix of the label posteriors (posterior --labels-out PREFIX) of A; a second one is that of "
+      "B, for match_posterior")
+      ->type_name("PREFIX")
+      ->required();
+  add_choice(*command, "--match", arguments->match,
+             "which label of B stands for one of A: the one with the largest Jaccard index, several times if "
+             "need be (best), one to one with most bases in common (pairs), or that of the same "
+             "name (names)",
+             {"best", "pairs", "names"});
+  add_number(*command, "--tolerance", options.tolerance, "bases within which the match may lie in B",
+             CLI::Range(std::int64_t{0}, kLargestDistance));
+  add_number(*command, "--level", options.level, "r-value from which on a base is confident",
+             CLI::Range(0.0, 1.0));
+  add_number(*command, "--fold-size", options.fold_size,
+             "bases of a block; curves that were fitted to every second block are checked on the others",
+             CLI::Range(std::int64_t{1}, kLargestDistance));
+  command->add_option("-o,--output", arguments->output, "table of labels; - for standard output (default)");
+  command->add_option("--r-values", arguments->tracks.r_values, "bedGraph or bigWig to write");
+  command->add_option("--confident", arguments->tracks.confident, "BED file to write");
+  command->add_option("--curves", arguments->curves, "table of curves to write");
+  command->add_option("--granularity", arguments->granularity, "table of labels taken together to write");
+  command->add_option("-g,--chrom-sizes", arguments->chrom_sizes,
+                      "lengths of chromosomes, for bigWig: two columns, or a .fai index; without it those of "
+                      "A, where this is bigBed");
+  add_number(*command, "-t,-@,--threads", options.threads, "number of threads", CLI::Range(1, 1024));
+  command->callback([arguments] { reproducibility(*arguments); });
+}
+
+}  // namespace semicrf
