@@ -139,7 +139,7 @@ constexpr double kResolution = 5e-7;  // half of the last printed digit of an r-
 // half has no base.
 std::optional<Reliability> held_out(const LabelCounts& counts) {
   Reliability reliability;
-  for (const std::size_t fold : {0, 1}) {
+  for (const std::size_t fold : {std::size_t{0}, std::size_t{1}}) {
     const CalibrationCurve curve(counts.folds[1 - fold]);
     if (curve.empty()) return std::nullopt;
     const std::vector<ReproducedBases::Count>& cells = counts.folds[fold].cells();

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/text/text.h"
+#include "core/text/utf8.h"
 #include "io/text/palette.h"
 #include "segmentation/step_files.h"
 
