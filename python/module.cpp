@@ -6,7 +6,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <semicrf.hpp>
 #include <string>
@@ -211,6 +214,163 @@ nb::tuple counts_of(const Result& result, std::size_t sequence, std::size_t labe
                         made(std::move(duration), {durations, labels}), made(std::move(tail), {labels}));
 }
 
+// ---- layers of networks: raw arrays, whose shapes semicrf/torch.py has checked
+
+// An array of PyTorch: address, bytes of a value, strides in values; address 0: there is none.
+struct View {
+  std::uintptr_t data = 0;
+  std::int64_t size = 0, by_sequence = 0, by_row = 0, by_column = 0;
+
+  explicit View(const nb::handle& given) {
+    if (given.is_none()) return;
+    const auto parts = nb::cast<nb::tuple>(given);
+    data = nb::cast<std::uintptr_t>(parts[0]);
+    size = nb::cast<std::int64_t>(parts[1]);
+    by_sequence = nb::cast<std::int64_t>(parts[2]);
+    by_row = nb::cast<std::int64_t>(parts[3]);
+    by_column = nb::cast<std::int64_t>(parts[4]);
+  }
+  // Of sequence b; To: semicrf_array or semicrf_output.
+  template <class To>
+  To of(std::int64_t b, std::int64_t rows, std::int64_t columns) const {
+    To to{};
+    if (data == 0) return to;
+    to.data = reinterpret_cast<decltype(to.data)>(data + static_cast<std::uintptr_t>(b * by_sequence * size));
+    to.type = static_cast<semicrf_type>(size);
+    to.rows = rows;
+    to.columns = columns;
+    to.row_stride = by_row * size;
+    to.column_stride = by_column * size;
+    return to;
+  }
+  // Of sequence b, of doubles that lie one after the other.
+  double* values(std::int64_t b) const {
+    return data == 0 ? nullptr : reinterpret_cast<double*>(data) + b * by_sequence;
+  }
+};
+
+// Tables of a layer, double in C order: transition, duration, tail, start, end; address 0: there is none.
+struct LayerTables {
+  std::int32_t labels = 0, durations = 0;
+  std::array<std::vector<double>, 5> values;
+  bool uniform = false;
+
+  LayerTables(std::int32_t num_labels, std::int32_t max_duration,
+              const std::vector<std::uintptr_t>& addresses, bool initial_uniform)
+      : labels(num_labels), durations(max_duration), uniform(initial_uniform) {
+    const auto columns = static_cast<std::size_t>(labels);
+    const std::size_t rows[] = {columns, static_cast<std::size_t>(durations), 1, 1, 1};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (const auto* const from = reinterpret_cast<const double*>(addresses.at(i)); from != nullptr)
+        values[i].assign(from, from + rows[i] * columns);
+  }
+  friend bool operator==(const LayerTables&, const LayerTables&) = default;
+
+  Model model() const {
+    const auto table = [&](std::size_t i) { return values[i].empty() ? nullptr : values[i].data(); };
+    return Model(semicrf_tables{labels, durations, nullptr, table(0), table(1), table(2), table(3), table(4),
+                                uniform ? "uniform" : "none", "none"});
+  }
+};
+
+// Keeps its engine as long as the tables stay the same. For one thread at a time.
+class Layer {
+ public:
+  Layer(const std::string& backend, bool double_precision, int threads, int device)
+      : backend_(backend), double_precision_(double_precision), threads_(threads), device_(device) {}
+
+  void set_tables(std::int32_t labels, std::int32_t durations, const std::vector<std::uintptr_t>& addresses,
+                  bool uniform) {
+    LayerTables tables(labels, durations, addresses, uniform);
+    if (tables_ && *tables_ == tables) return;
+    tables_.reset();
+    engine_.reset();
+    model_.emplace(tables.model());
+    tables_.emplace(std::move(tables));
+  }
+
+  // log_partition: (B); labels, starts, ends: outputs (B, T, C); transition (B, C, C), duration (B, K, C) and
+  // tail (B, C) of doubles.
+  void forward_backward(const std::vector<std::int64_t>& lengths, const nb::handle& scores,
+                        const nb::handle& start_scores, const nb::handle& end_scores,
+                        std::uintptr_t log_partition, const nb::handle& labels, const nb::handle& starts,
+                        const nb::handle& ends, const nb::handle& transition, const nb::handle& duration,
+                        const nb::handle& tail) {
+    std::vector<semicrf_sequence> sequences = sequences_of(lengths, scores, start_scores, end_scores);
+    const View views[] = {View(labels), View(starts), View(ends)};
+    const View counts[] = {View(transition), View(duration), View(tail)};
+    for (std::size_t b = 0; b < sequences.size(); ++b) {
+      const auto at = static_cast<std::int64_t>(b);
+      sequences[b].labels = views[0].of<semicrf_output>(at, lengths[b], tables_->labels);
+      sequences[b].starts = views[1].of<semicrf_output>(at, lengths[b], tables_->labels);
+      sequences[b].ends = views[2].of<semicrf_output>(at, lengths[b], tables_->labels);
+    }
+    auto* const log_z = reinterpret_cast<double*>(log_partition);
+    const nb::gil_scoped_release released;
+    semicrf_request request{};
+    request.log_partition = 1;
+    request.counts = counts[0].data != 0;
+    const Result result = engine().compute(sequences, request);
+    for (std::size_t b = 0; b < sequences.size(); ++b) {
+      const auto at = static_cast<std::int64_t>(b);
+      log_z[b] = result.number(b, SEMICRF_LOG_PARTITION);
+      if (request.counts != 0 && log_z[b] > -std::numeric_limits<double>::infinity())
+        result.counts(b, counts[0].values(at), counts[1].values(at), counts[2].values(at));
+    }
+  }
+
+  // Directions and products: scores, start_scores, end_scores, transition, duration, tail, of doubles in C
+  // order.
+  void hessian_product(const std::vector<std::int64_t>& lengths, const nb::handle& scores,
+                       const nb::handle& start_scores, const nb::handle& end_scores,
+                       const nb::list& directions, const nb::list& products) const {
+    const std::vector<semicrf_sequence> sequences = sequences_of(lengths, scores, start_scores, end_scores);
+    const std::vector<semicrf_variation> along = variations_of(directions, lengths.size());
+    const std::vector<semicrf_variation> to = variations_of(products, lengths.size());
+    const nb::gil_scoped_release released;
+    semicrf::lib::hessian_product(*model_, sequences, along, to, threads_);
+  }
+
+ private:
+  const Engine& engine() {
+    if (!engine_)
+      engine_.emplace(*model_,
+                      semicrf_options{backend_.c_str(), double_precision_, threads_, device_, kMemory});
+    return *engine_;
+  }
+  std::vector<semicrf_sequence> sequences_of(const std::vector<std::int64_t>& lengths,
+                                             const nb::handle& scores, const nb::handle& start_scores,
+                                             const nb::handle& end_scores) const {
+    const View views[] = {View(scores), View(start_scores), View(end_scores)};
+    std::vector<semicrf_sequence> sequences(lengths.size());
+    for (std::size_t b = 0; b < sequences.size(); ++b) {
+      const auto at = static_cast<std::int64_t>(b);
+      sequences[b].scores = views[0].of<semicrf_array>(at, lengths[b], tables_->labels);
+      sequences[b].start_scores = views[1].of<semicrf_array>(at, lengths[b], tables_->labels);
+      sequences[b].end_scores = views[2].of<semicrf_array>(at, lengths[b], tables_->labels);
+    }
+    return sequences;
+  }
+  static std::vector<semicrf_variation> variations_of(const nb::list& given, std::size_t count) {
+    std::vector<View> views;
+    for (const nb::handle one : given) views.emplace_back(one);
+    std::vector<semicrf_variation> found;
+    for (std::size_t b = 0; b < count; ++b) {
+      const auto at = [&](std::size_t i) { return views.at(i).values(static_cast<std::int64_t>(b)); };
+      found.push_back({at(0), at(1), at(2), at(3), at(4), at(5)});
+    }
+    return found;
+  }
+
+  static constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // bytes of windows, for long sequences
+  std::string backend_;
+  bool double_precision_;
+  int threads_, device_;
+  std::optional<LayerTables> tables_;
+  std::optional<Model> model_;
+  std::optional<Engine> engine_;
+};
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -244,6 +404,15 @@ NB_MODULE(_core, m) {
       .def("description", &Engine::description)
       .def("compute", &compute, "sequences"_a, "log_partition"_a, "best_path"_a, "entropy"_a, "counts"_a,
            "best"_a, "samples"_a, "seed"_a);
+  nb::class_<Layer>(m, "Layer")
+      .def(nb::init<const std::string&, bool, int, int>(), "backend"_a, "double_precision"_a, "threads"_a,
+           "device"_a)
+      .def("set_tables", &Layer::set_tables, "num_labels"_a, "max_duration"_a, "addresses"_a, "uniform"_a)
+      .def("forward_backward", &Layer::forward_backward, "lengths"_a, "scores"_a, "start_scores"_a.none(),
+           "end_scores"_a.none(), "log_partition"_a, "labels"_a.none(), "starts"_a.none(), "ends"_a.none(),
+           "transition"_a.none(), "duration"_a.none(), "tail"_a.none())
+      .def("hessian_product", &Layer::hessian_product, "lengths"_a, "scores"_a, "start_scores"_a.none(),
+           "end_scores"_a.none(), "directions"_a, "products"_a);
   nb::class_<Result>(m, "Result")
       .def("number", [](const Result& result, std::size_t sequence,
                         int which) { return result.number(sequence, static_cast<semicrf_number>(which)); })

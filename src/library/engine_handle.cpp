@@ -43,7 +43,7 @@ LibraryEngine::LibraryEngine(std::shared_ptr<const LibraryModel> model, const En
     : model_(std::move(model)),
       options_(options),
       max_memory_(max_memory),
-      available_(available_memory()),
+      available_(max_memory ? std::nullopt : available_memory()),  // which reads many files
       process_(getpid()) {
   idle_.push_back(std::make_unique<EnginePool>(options_, model_->parameters.chain));
   const Engine& first = idle_.front()->first();

@@ -1,15 +1,22 @@
 #include "library/model_handle.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
+#include <unordered_set>
 #include <utility>
 
+#include "core/text/names.h"
 #include "inputs/arguments/lacking_tracks.h"
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
 #include "library/status.h"
+#include "model/durations/duration.h"
 #include "model/scores/centering.h"
 
 namespace semicrf {
@@ -34,32 +41,76 @@ Centering centering_of(const char* name) {
                    R"(it is "mean", "none", "position-max" or "mean-preserving")");
 }
 
-// The tables as a parameter file has them, not checked.
+// The scores of a table of the caller: what a parameter file may have.
+std::vector<double> checked(const char* name, const double* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(values[i] <= kMaxNumber) || (values[i] < -kMaxNumber && values[i] != kNegativeInfinity))
+      throw UsageError(
+          fmt::format("{}: entry {} is {}, expected a number of at most 1e30 in magnitude or -inf", name, i,
+                      values[i]),
+          "");
+  return copied(values, count);
+}
+
+void check_tail(const DurationSpec& duration, const ChainModel& chain) {
+  const std::size_t labels = duration.tail.size();
+  for (std::size_t c = 0; c < labels; ++c) {
+    const double q = duration.tail[c];
+    if (!(q >= 0 && q < 1))
+      throw UsageError(fmt::format("tail: entry {} is {}, expected a number from 0 to below 1", c, q), "");
+    if (q > 0 && chain.duration_bias[chain.duration_bias.size() - labels + c] == kNegativeInfinity)
+      throw UsageError(fmt::format("tail: label {} has one, and its last duration is -inf", c), "");
+  }
+}
+
+std::vector<Label> labels_of(const semicrf_tables& tables) {
+  std::vector<Label> labels;
+  std::unordered_set<std::string> seen;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(tables.num_labels); ++c) {
+    if (tables.labels == nullptr) {
+      labels.push_back({std::to_string(c), {}});
+      continue;
+    }
+    require(tables.labels[c], "a name of labels");
+    const std::string& name = labels.emplace_back(Label{tables.labels[c], {}}).name;
+    if (const std::string problem = name_problem(name); !problem.empty())
+      throw UsageError(fmt::format("labels: name {}: {}", c, problem), "");
+    if (!seen.insert(name).second) throw UsageError("labels: \"" + name + "\" is there twice", "");
+  }
+  return labels;
+}
+
 Parameters parameters_of(const semicrf_tables& tables) {
-  if (tables.num_labels < 1) throw UsageError("num_labels must be at least 1", "");
-  if (tables.max_duration < 1) throw UsageError("max_duration must be at least 1", "");
+  if (tables.num_labels < 1 || tables.num_labels > kMaxLabels)
+    throw UsageError(fmt::format("num_labels is {}, expected 1 to {}", tables.num_labels, kMaxLabels), "");
+  if (tables.max_duration < 1 || tables.max_duration > kMaxDuration ||
+      std::int64_t{tables.max_duration} * tables.num_labels > kMaxDurationEntries)
+    throw UsageError(fmt::format("max_duration is {}, expected 1 to {}", tables.max_duration,
+                                 std::min(kMaxDuration, kMaxDurationEntries / tables.num_labels)),
+                     "");
   require(tables.transition, "transition");
   require(tables.duration, "duration");
   const auto labels = static_cast<std::size_t>(tables.num_labels);
   Parameters parameters;
-  for (std::size_t c = 0; c < labels; ++c) {
-    if (tables.labels != nullptr) require(tables.labels[c], "a name of labels");
-    parameters.labels.push_back({tables.labels != nullptr ? tables.labels[c] : std::to_string(c), {}});
-  }
+  parameters.labels = labels_of(tables);
   parameters.centering = centering_of(tables.centering);
   ChainModel& chain = parameters.chain;
   chain.num_labels = tables.num_labels;
   chain.max_duration = tables.max_duration;
-  chain.transition = copied(tables.transition, labels * labels);
-  chain.duration_bias = copied(tables.duration, static_cast<std::size_t>(tables.max_duration) * labels);
-  chain.start_scores = copied(tables.start, labels);
-  chain.end_scores = copied(tables.end, labels);
-  chain.start_scores.resize(labels);
-  chain.end_scores.resize(labels);
+  chain.transition = checked("transition", tables.transition, labels * labels);
+  chain.duration_bias =
+      checked("duration", tables.duration, static_cast<std::size_t>(tables.max_duration) * labels);
+  for (auto& [name, from, to] : {std::tuple{"start", tables.start, &chain.start_scores},
+                                 std::tuple{"end", tables.end, &chain.end_scores}}) {
+    if (from != nullptr) *to = checked(name, from, labels);
+    to->resize(labels);
+  }
   chain.initial = initial_of(tables.initial);
   parameters.duration.tail = copied(tables.tail, labels);
+  check_tail(parameters.duration, chain);
   if (std::ranges::all_of(parameters.duration.tail, [](double q) { return q == 0; }))
     parameters.duration.tail.clear();
+  chain.log_tail = tail_scores(parameters.duration);
   return parameters;
 }
 
@@ -109,8 +160,7 @@ semicrf_status semicrf_model_make(const semicrf_tables* tables, semicrf_model** 
   return guarded(error, [&] {
     require(tables, "tables");
     require(model, "model");
-    // What a file may hold is checked in one place: where files are read.
-    *model = handle_of(parse_params_json(write_params_json(parameters_of(*tables), "tables"), "tables"));
+    *model = handle_of(parameters_of(*tables));
   });
 }
 

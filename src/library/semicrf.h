@@ -229,6 +229,28 @@ SEMICRF_API semicrf_status semicrf_result_counts(const semicrf_result* result, s
                                                  semicrf_error* error);
 SEMICRF_API void semicrf_result_free(semicrf_result* result);
 
+/* ---- second derivatives */
+
+/* A number for every score that log Z of a sequence depends on, in C order: a direction, or derivatives along
+ * one. Null: zeros, or not wanted. */
+typedef struct semicrf_variation {
+  double* scores;       /* (T, C): of the centred scores */
+  double* start_scores; /* (T, C): rows 0 and T-1 of these two are those of `start` and `end`, too */
+  double* end_scores;   /* (T, C) */
+  double* transition;   /* (C, C) */
+  double* duration;     /* (K, C) */
+  double* tail;         /* (C): of ln q */
+} semicrf_variation;
+
+/* The product of the Hessian of log Z with a direction: how the posteriors and expected counts of every
+ * sequence change along it. In double, on the cpu, with up to `threads` threads: O(T K C + T C C) time and
+ * 50 C bytes of memory per position. Constraints, segments and outputs of the sequences are not looked at. */
+SEMICRF_API semicrf_status semicrf_hessian_product(const semicrf_model* model,
+                                                   const semicrf_sequence* sequences, size_t count,
+                                                   const semicrf_variation* directions,
+                                                   const semicrf_variation* products, int32_t threads,
+                                                   semicrf_error* error);
+
 /* ---- models from tracks alone */
 
 /* How the command `learn` is asked to fit a hidden semi-Markov model (docs/users/learning.md). */

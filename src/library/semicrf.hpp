@@ -99,6 +99,14 @@ class Model {
   std::unique_ptr<semicrf_model, Free> model_;
 };
 
+// As many directions and products as sequences.
+inline void hessian_product(const Model& model, std::span<const semicrf_sequence> sequences,
+                            std::span<const semicrf_variation> directions,
+                            std::span<const semicrf_variation> products, int threads = 1) {
+  call(semicrf_hessian_product, model.get(), sequences.data(), sequences.size(), directions.data(),
+       products.data(), threads);
+}
+
 class Result {
  public:
   explicit Result(semicrf_result* result) : result_(result) {}

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 
+NEED_TORCH = ["test_torch.py"]
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "peers"))
@@ -39,6 +40,20 @@ def build(folder, installed):
         sys.exit("FAILED: pip install")
 
 
+def on_path(folders):
+    return {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+
+
+def with_torch(path):
+    """An interpreter and a path with semicrf, NumPy and PyTorch: that of this interpreter, or Debian's (python3-torch)."""
+    for interpreter, folders in ((sys.executable, path), (sys.executable, path[:1]), ("/usr/bin/python3", path[:1])):
+        done = subprocess.run([interpreter, "-c", "import numpy, torch, semicrf; torch.from_numpy(numpy.zeros(1))"],
+                              env={**os.environ, **on_path(folders)}, capture_output=True)
+        if done.returncode == 0 and b"Failed to initialize NumPy" not in done.stderr:
+            return interpreter, folders
+    packages.skip("PyTorch is not installed (python3-torch)")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -50,9 +65,11 @@ def main():
         return build(folder, installed)
     if not (installed / "semicrf").exists():
         packages.skip("the package is not built (python: build)")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(folder / "packages" / "python")]),
-                   "SEMICRF_PROGRAM": str(folder / "bin" / "semicrf"), "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.exit(subprocess.run([sys.executable, str(HERE / given.what)], env=environment).returncode)
+    interpreter, path = sys.executable, [installed, folder / "packages" / "python"]
+    if given.what in NEED_TORCH:
+        interpreter, path = with_torch(path)
+    environment = {**os.environ, **on_path(path), "SEMICRF_PROGRAM": str(folder / "bin" / "semicrf"), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.exit(subprocess.run([interpreter, str(HERE / given.what)], env=environment).returncode)
 
 
 if __name__ == "__main__":

@@ -477,5 +477,5 @@ TEST_CASE("the library refuses what is wrong with one line that names it") {
   semicrf_tables tables = model.tables();
   const char* const twice[] = {"a", "b", "c", "a"};
   tables.labels = twice;
-  CHECK(failure_of(SEMICRF_BAD_INPUT, [&] { lib::Model{tables}; }).find("/labels") != std::string::npos);
+  CHECK(failure_of(SEMICRF_BAD_ARGUMENT, [&] { lib::Model{tables}; }).find("labels") != std::string::npos);
 }
