@@ -159,7 +159,7 @@ class DualPass {
       }
     }
   }
-  // Of the probability that this is the logarithm of, but for log Z.
+  // The derivative of a probability; `joint` is its logarithm before log Z is taken off.
   double derivative(Dual joint) const {
     return std::exp(joint.value - log_partition_.value) * (joint.tangent - log_partition_.tangent);
   }

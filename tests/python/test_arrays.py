@@ -119,7 +119,7 @@ class Arrays(unittest.TestCase):
              lambda: MODEL.decode(SCORES, constraints=[semicrf.Constraint("only", 5, 6, [0]), semicrf.Constraint("not", 5, 6, [0])])),
             (ValueError, r"^transition: the shape is \(2, 3\), expected \(2, 2\)", lambda: semicrf.Model(np.zeros((2, 3)), np.zeros((4, 2)))),
             (ValueError, r"^labels: 1 names", lambda: semicrf.Model(np.zeros((2, 2)), np.zeros((4, 2)), labels=["a"])),
-            (ValueError, r"^tables: .*NaN|^tables.*nan", lambda: semicrf.Model(np.full((2, 2), np.nan), np.zeros((4, 2)))),
+            (ValueError, r"^transition: entry 0 is nan", lambda: semicrf.Model(np.full((2, 2), np.nan), np.zeros((4, 2)))),
             (ValueError, r"tail", lambda: semicrf.Model(np.zeros((2, 2)), np.zeros((4, 2)), tail=[1.5, 0])),
             (ValueError, r"^centering is \"median\"", lambda: semicrf.Model(np.zeros((2, 2)), np.zeros((4, 2)), centering="median")),
             (ValueError, r"^json:", lambda: semicrf.Model.from_json("[]")),
