@@ -290,12 +290,12 @@ class Layer {
   }
 
   // log_partition: (B); labels, starts, ends: outputs (B, T, C); transition (B, C, C), duration (B, K, C) and
-  // tail (B, C) of doubles.
+  // tail (B, C) of doubles. `stream`: of the caller on a GPU, where scores and outputs lie in C order.
   void forward_backward(const std::vector<std::int64_t>& lengths, const nb::handle& scores,
                         const nb::handle& start_scores, const nb::handle& end_scores,
                         std::uintptr_t log_partition, const nb::handle& labels, const nb::handle& starts,
                         const nb::handle& ends, const nb::handle& transition, const nb::handle& duration,
-                        const nb::handle& tail) {
+                        const nb::handle& tail, std::uintptr_t stream) {
     std::vector<semicrf_sequence> sequences = sequences_of(lengths, scores, start_scores, end_scores);
     const View views[] = {View(labels), View(starts), View(ends)};
     const View counts[] = {View(transition), View(duration), View(tail)};
@@ -310,7 +310,9 @@ class Layer {
     semicrf_request request{};
     request.log_partition = 1;
     request.counts = counts[0].data != 0;
-    const Result result = engine().compute(sequences, request);
+    const Result result =
+        backend_ == "cuda" ? engine().compute_on_device(sequences, request, reinterpret_cast<void*>(stream))
+                           : engine().compute(sequences, request);
     for (std::size_t b = 0; b < sequences.size(); ++b) {
       const auto at = static_cast<std::int64_t>(b);
       log_z[b] = result.number(b, SEMICRF_LOG_PARTITION);
@@ -410,7 +412,7 @@ NB_MODULE(_core, m) {
       .def("set_tables", &Layer::set_tables, "num_labels"_a, "max_duration"_a, "addresses"_a, "uniform"_a)
       .def("forward_backward", &Layer::forward_backward, "lengths"_a, "scores"_a, "start_scores"_a.none(),
            "end_scores"_a.none(), "log_partition"_a, "labels"_a.none(), "starts"_a.none(), "ends"_a.none(),
-           "transition"_a.none(), "duration"_a.none(), "tail"_a.none())
+           "transition"_a.none(), "duration"_a.none(), "tail"_a.none(), "stream"_a)
       .def("hessian_product", &Layer::hessian_product, "lengths"_a, "scores"_a, "start_scores"_a.none(),
            "end_scores"_a.none(), "directions"_a, "products"_a);
   nb::class_<Result>(m, "Result")

@@ -78,14 +78,14 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsWork<Real>& work
 }
 
 template <class Real>
-void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts& counts) {
+void CountsPass<Real>::begin(const CountsWork<Real>& work) {
   const std::size_t blocks = wide(ceil_div<std::int64_t>(work.mark, kBlock));
   const std::size_t at_marks = ceil_div(wide(model_.max_duration) - 1, wide(kBlock));
   const std::size_t numbers =
       2 * (blocks + at_marks) * labels_ * (kBlock * sizeof(Real) + sizeof(BlockScale));
   const std::size_t of_piece = kBlock * sizeof(double) + sizeof(TailPiece);
-  const std::size_t sums = entries_ * sizeof(double) + (blocks / kPieceBlocks + 1) * labels_ * of_piece;
-  const std::size_t batch = std::clamp<std::size_t>(kMostCounts / (numbers + sums), 1, work.num_tasks);
+  const std::size_t rows = entries_ * sizeof(double) + (blocks / kPieceBlocks + 1) * labels_ * of_piece;
+  const std::size_t batch = std::clamp<std::size_t>(kMostCounts / (numbers + rows), 1, work.num_tasks);
   CountsParameters<Real> p = parameters(work, batch);
   p.level = work.parameters.forward.shift;
   if (work.subtract_position_max) {
@@ -96,10 +96,11 @@ void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts&
   }
   const std::vector<std::int64_t>& begins = work.chunk_begins;
   const std::size_t chunks = begins.size() - 1;
-  send_begins(begins);
+  send_begins(work);
   chunks_.reserve(chunks * entries_);
   chunks_.clear(chunks * entries_, stream_);
-  start_with(counts);
+  sums_ = work.sums;
+  send_sums();
   for (std::size_t first = 0; first < work.num_tasks; first += batch) {
     p.tasks = work.parameters.tasks + first;
     const LocalLogZ& z = work.parameters.z;
@@ -118,42 +119,48 @@ void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts&
     add_rows({begins_.get(), begin, p.num_tasks, first_chunk, last_chunk - first_chunk + 1}, parts_.get(),
              p.entries, chunks_.get(), stream_);
   }
-  add_rows({begins_.get() + begins.size(), 0, static_cast<std::int64_t>(chunks), 0, 1}, chunks_.get(),
-           p.entries, totals_.get(), stream_);
-  totals_.download(host_totals_.get(), 0, entries_, stream_);
+  add_rows({begins_.get() + begins.size(), 0, static_cast<std::int64_t>(chunks), 0,
+            static_cast<std::int64_t>(sums_.size())},
+           chunks_.get(), p.entries, totals_.get(), stream_);
+  totals_.download(host_totals_.get(), 0, sums_.size() * entries_, stream_);
 }
 
-// Where the rows of every chunk begin; and then those of the only sum of chunks.
+// Where the rows of every chunk begin; and then the chunks of every sum.
 template <class Real>
-void CountsPass<Real>::send_begins(const std::vector<std::int64_t>& chunk_begins) {
-  const std::size_t count = chunk_begins.size();
-  host_begins_.reserve(count + 2);
-  std::int64_t* const to = std::copy(chunk_begins.begin(), chunk_begins.end(), host_begins_.get());
-  to[0] = 0;
-  to[1] = static_cast<std::int64_t>(count) - 1;
-  begins_.upload(host_begins_.get(), count + 2, stream_);
+void CountsPass<Real>::send_begins(const CountsWork<Real>& work) {
+  const std::size_t count = work.chunk_begins.size() + work.sum_begins.size();
+  host_begins_.reserve(count);
+  std::copy(work.sum_begins.begin(), work.sum_begins.end(),
+            std::copy(work.chunk_begins.begin(), work.chunk_begins.end(), host_begins_.get()));
+  begins_.upload(host_begins_.get(), count, stream_);
 }
 
-// Totals lie as the parts do: durations of whole groups, transitions, tails.
+// What is there of the sums. They lie as the parts do: durations of whole groups, transitions, tails.
 template <class Real>
-void CountsPass<Real>::start_with(const ExpectedCounts& counts) {
-  host_totals_.reserve(entries_);
-  double* const totals = host_totals_.get();
-  std::fill_n(totals, entries_, 0.0);
-  std::copy(counts.duration.begin(), counts.duration.end(), totals);
-  double* const transition = totals + groups_ * kBlock * labels_;
-  std::copy(counts.transition.begin(), counts.transition.end(), transition);
-  std::copy(counts.tail.begin(), counts.tail.end(), transition + labels_ * labels_);
-  totals_.upload(totals, entries_, stream_);
+void CountsPass<Real>::send_sums() {
+  const std::size_t count = sums_.size() * entries_;
+  host_totals_.reserve(count);
+  double* totals = host_totals_.get();
+  std::fill_n(totals, count, 0.0);
+  for (const ExpectedCounts* const counts : sums_) {
+    std::copy(counts->duration.begin(), counts->duration.end(), totals);
+    double* const transition = totals + groups_ * kBlock * labels_;
+    std::copy(counts->transition.begin(), counts->transition.end(), transition);
+    std::copy(counts->tail.begin(), counts->tail.end(), transition + labels_ * labels_);
+    totals += entries_;
+  }
+  totals_.upload(host_totals_.get(), count, stream_);
 }
 template <class Real>
-void CountsPass<Real>::write_to(ExpectedCounts& counts) const {
-  const double* at = host_totals_.get();
-  std::copy_n(at, counts.duration.size(), counts.duration.begin());
-  at += groups_ * kBlock * labels_;
-  std::copy_n(at, counts.transition.size(), counts.transition.begin());
-  at += labels_ * labels_;
-  std::copy_n(at, counts.tail.size(), counts.tail.begin());
+void CountsPass<Real>::write_sums() const {
+  const double* totals = host_totals_.get();
+  for (ExpectedCounts* const counts : sums_) {
+    std::copy_n(totals, counts->duration.size(), counts->duration.begin());
+    const double* const transition = totals + groups_ * kBlock * labels_;
+    std::copy_n(transition, counts->transition.size(), counts->transition.begin());
+    std::copy_n(transition + labels_ * labels_, counts->tail.size(), counts->tail.begin());
+    totals += entries_;
+  }
 }
 
 template class CountsPass<float>;

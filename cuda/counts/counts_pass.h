@@ -19,6 +19,8 @@ struct CountsWork {
   std::int64_t rows = 0;                // rows of the stores
   std::int64_t mark = 0;                // positions between marks
   std::vector<std::int64_t> chunk_begins;  // intervals: where each chunk of the grid begins; and their number
+  std::vector<ExpectedCounts*> sums;       // what consecutive chunks are added to, one after the other
+  std::vector<std::int64_t> sum_begins;    // chunks: where those of each sum begin; and their number
   bool subtract_position_max = false;
 };
 
@@ -28,21 +30,22 @@ class CountsPass {
   CountsPass(const DeviceChain<Real, LogSemiring>& forward_chain, const ChainModel& model,
              cudaStream_t stream);
   // Adds to the counts chunk by chunk in their order, so that neither windows nor batches change a digit.
-  // Gives everything to the stream; write_to() is for when it was waited for.
-  void begin(const CountsWork<Real>& work, const ExpectedCounts& counts);
-  void write_to(ExpectedCounts& counts) const;
+  // Gives everything to the stream; write_sums() is for when it was waited for.
+  void begin(const CountsWork<Real>& work);
+  void write_sums() const;
 
  private:
   void build_weights();
   BlockNumbers<Real> numbers_of(int which, std::size_t tasks, int blocks);
   CountsParameters<Real> parameters(const CountsWork<Real>& work, std::size_t batch);
-  void start_with(const ExpectedCounts& counts);
-  void send_begins(const std::vector<std::int64_t>& chunk_begins);
+  void send_sums();
+  void send_begins(const CountsWork<Real>& work);
 
   const DeviceChain<Real, LogSemiring>& chain_;
   const ChainModel& model_;
   cudaStream_t stream_;
   std::size_t labels_, groups_, entries_;
+  std::vector<ExpectedCounts*> sums_;  // of the work that was begun last
   DeviceBuffer<int> bias_power_;
   DeviceBuffer<double> weight_, level_, within_, parts_, chunks_, totals_;
   DeviceBuffer<TailPiece> tails_;

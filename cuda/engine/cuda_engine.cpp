@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <stdexcept>
 
+#include "core/error.h"
 #include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
 
@@ -29,7 +31,8 @@ bool same_heads(const FeatureRows& a, const FeatureRows& b) {
 
 bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
   const auto same = [](const ScoreArray& x, const ScoreArray& y) {
-    return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr);
+    return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr) &&
+           x.on_device == y.on_device;
   };
   return same(a.emissions, b.emissions) && same(a.start_scores, b.start_scores) &&
          same(a.end_scores, b.end_scores) && a.baseline.empty() == b.baseline.empty() &&
@@ -176,6 +179,38 @@ std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& who
 }
 
 template <class Real>
+void CudaEngine<Real>::begin_after(void* stream) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(context_.device));
+  order_.record(static_cast<cudaStream_t>(stream));
+  order_.make_wait(context_.stream.get());
+}
+template <class Real>
+void CudaEngine<Real>::finish_before(void* stream) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(context_.device));
+  order_.record(context_.stream.get());
+  order_.make_wait(static_cast<cudaStream_t>(stream));
+}
+
+// Passes wait for the stream, and the checks with it; numbers that are none may end a pass.
+template <class Real>
+template <class Compute>
+auto CudaEngine<Real>::with_sound_scores(std::span<const ScoreWindow> sequences, Compute compute) {
+  if (!sequences.front().emissions.on_device) return compute();
+  const auto check = [&] {
+    const SequenceScores& scores = sequences.size() > 1 ? *batch_ : *window_;
+    if (!scores.copied_sound()) throw InputError({"scores", "", "a value is NaN or +inf", ""});
+  };
+  try {
+    auto results = compute();
+    check();
+    return results;
+  } catch (const std::logic_error&) {
+    check();
+    throw;
+  }
+}
+
+template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, bool keep_messages) {
   this->expect_no_cut_edges();
@@ -202,8 +237,8 @@ template <class Real>
 PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, PositionRange range,
                                              const BoundaryState* left, const BoundaryState* right,
                                              const PosteriorArrays& out) {
-  PosteriorWork work{
-      window(scores, range, true), {&out, 1}, out.counts, head_request({&scores, 1}, {&out, 1})};
+  PosteriorWork work{window(scores, range, true), {&out, 1}, {}, head_request({&scores, 1}, {&out, 1})};
+  if (out.counts != nullptr) work.counts.push_back(out.counts);
   if (!work.heads.targets.empty()) work.heads.features = window_->features({&scores, 1});
   return posteriors_.window(work, left, right);
 }
@@ -262,8 +297,10 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
     const std::size_t first = results.size();
     const auto these =
         sequences.subspan(first, batch_end(sequences, first, BatchOutput::kLogPartitions) - first);
-    for (SequenceResult& result : these.size() == 1 ? OneByOne(*this).log_partitions(these)
-                                                    : forward_.log_partitions(batch(these, false)))
+    for (SequenceResult& result : with_sound_scores(these, [&] {
+           return these.size() == 1 ? OneByOne(*this).log_partitions(these)
+                                    : forward_.log_partitions(batch(these, false));
+         }))
       results.push_back(std::move(result));
   }
   return results;
@@ -297,10 +334,13 @@ template <class Real>
 std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const ScoreWindow> sequences,
                                                             std::span<const PosteriorArrays> out,
                                                             ExpectedCounts* counts) {
-  const BatchOutput output = counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors;
+  const bool counting = counts != nullptr || (!out.empty() && out.front().counts != nullptr);
+  const BatchOutput output = counting ? BatchOutput::kCounts : BatchOutput::kPosteriors;
   const auto compute = [&](std::span<const ScoreWindow> these, std::span<const PosteriorArrays> arrays) {
     if (these.size() == 1) return OneByOne(*this).posteriors_of(these, arrays, counts);
-    PosteriorWork work{batch(these, true), arrays, counts, head_request(these, arrays)};
+    PosteriorWork work{batch(these, true), arrays, {}, head_request(these, arrays)};
+    for (const PosteriorArrays& one : arrays)
+      if (counting) work.counts.push_back(counts != nullptr ? counts : one.counts);
     if (!work.heads.targets.empty()) work.heads.features = batch_->features(these);
     return posteriors_.sequences(work);
   };
@@ -308,7 +348,9 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
     const std::size_t count = batch_end(sequences, first, output, out) - first;
-    for (SequenceResult& result : compute(sequences.subspan(first, count), out.subspan(first, count)))
+    const std::span<const ScoreWindow> these = sequences.subspan(first, count);
+    for (SequenceResult& result :
+         with_sound_scores(these, [&] { return compute(these, out.subspan(first, count)); }))
       results.push_back(std::move(result));
   }
   return results;

@@ -34,6 +34,9 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
   std::size_t posterior_device_bytes(const WindowShape& shape, bool counts) const override;
   bool joins_windows(const WindowShape& shape) const override;
   std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& whole) override;
+  bool takes_device_arrays() const override { return true; }
+  void begin_after(void* stream) override;
+  void finish_before(void* stream) override;
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
@@ -71,7 +74,12 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
   std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, BatchOutput output,
                         std::span<const PosteriorArrays> out = {}) const;
 
+  // compute() over sequences; what was wrong with scores that lay on the device.
+  template <class Compute>
+  auto with_sound_scores(std::span<const ScoreWindow> sequences, Compute compute);
+
   DeviceContext context_;
+  Event order_;  // between streams of callers and the engine's
   std::shared_ptr<SequenceScores> window_, batch_;
   ViterbiPass<Real> viterbi_;
   ForwardPass<Real> forward_;

@@ -17,9 +17,11 @@ std::size_t pieces_of(const SequenceLayout& layout) {
 
 }  // namespace
 
-bool PosteriorWork::wants(double* PosteriorArrays::*array) const {
-  return std::any_of(out.begin(), out.end(),
-                     [array](const PosteriorArrays& arrays) { return arrays.*array != nullptr; });
+bool PosteriorWork::wants(double* PosteriorArrays::*array, void* DevicePosteriors::*device_array) const {
+  return std::any_of(out.begin(), out.end(), [&](const PosteriorArrays& arrays) {
+    return arrays.*array != nullptr ||
+           (arrays.on_device != nullptr && arrays.on_device->*device_array != nullptr);
+  });
 }
 
 template <class Real>
@@ -34,7 +36,7 @@ void PosteriorPass<Real>::begin_sweeps(const PosteriorWork& work, const Boundary
   const cudaStream_t stream = context_.stream.get();
   const ChainModel& model = context_.model;
   const SequenceLayout& layout = work.input.layout;
-  const bool counts = work.counts != nullptr;
+  const bool counts = !work.counts.empty();
   MessageBuffers<Real>& forward_messages = forward_.messages();
   // Blocks that the ends of sequences cut are exact.
   const std::size_t exact = layout.sequences.size() + message_blocks(layout.tokens.size()) / 16;
@@ -43,7 +45,7 @@ void PosteriorPass<Real>::begin_sweeps(const PosteriorWork& work, const Boundary
   Sweep& forward = forward_.sweep();
   anchors_.prepare(forward.chain().host(), stream);
   if (counts) {
-    work.counts->shape_for(model);
+    for (ExpectedCounts* const own : work.counts) own->shape_for(model);
     if (!counts_) counts_ = std::make_unique<CountsPass<Real>>(forward.chain(), model, stream);
   }
   Sweep& back = backward();
@@ -67,7 +69,7 @@ void PosteriorPass<Real>::finish_sweeps() {
 template <class Real>
 void PosteriorPass<Real>::look_at_edges(const PosteriorWork& work) {
   const std::vector<PlacedSequence>& sequences = work.input.layout.sequences;
-  const bool counting = work.counts != nullptr && context_.cut_sums;
+  const bool counting = !work.counts.empty() && context_.cut_sums;
   log_partitions_.assign(sequences.size(), kNegativeInfinity);
   std::vector<BoundaryState> ends, begins;
   std::vector<std::int64_t> last_marks(sequences.size());
@@ -84,7 +86,7 @@ void PosteriorPass<Real>::look_at_edges(const PosteriorWork& work) {
     context_.cut_sums->add_counts(
         {sequences[i].length, log_partitions_[i], begins[i], ends[i], last_marks[i]}, counts[i]);
   });
-  for (const ExpectedCounts& of_sequence : counts) work.counts->add(of_sequence);
+  for (std::size_t i = 0; i < counts.size(); ++i) work.counts[i]->add(counts[i]);
 }
 
 // No head scores what a cut hides.
@@ -124,7 +126,7 @@ void PosteriorPass<Real>::combine(const PosteriorWork& work) {
   p.z = anchors.z;
   p.labels = context_.model.num_labels;
   p.num_tasks = static_cast<int>(tasks);
-  if (work.counts != nullptr) {
+  if (!work.counts.empty()) {
     norm_log_.reserve(blocks);
     p.norm_log = norm_log_.get();
   }
@@ -143,8 +145,8 @@ void PosteriorPass<Real>::combine(const PosteriorWork& work) {
     return buffer.get();
   };
   const HeadRequest& heads = work.heads;
-  p.boundary = room(work.wants(&PosteriorArrays::boundary), rows_.boundary, 1);
-  p.label_rows = room(work.wants(&PosteriorArrays::labels) || !heads.targets.empty(), rows_.labels, labels);
+  p.boundary = room(work.wants_boundary(), rows_.boundary, 1);
+  p.label_rows = room(work.wants_labels() || !heads.targets.empty(), rows_.labels, labels);
   p.starts = room(work.wants_starts(), rows_.starts, labels);
   p.ends = room(work.wants_ends(), rows_.ends, labels);
   combine_messages(p, stream);
@@ -156,7 +158,7 @@ void PosteriorPass<Real>::combine(const PosteriorWork& work) {
 
 template <class Real>
 void PosteriorPass<Real>::count(const PosteriorWork& work) {
-  if (work.counts == nullptr) return;
+  if (work.counts.empty()) return;
   const std::vector<AnchorTask>& tasks = anchors_.tasks();
   const AnchorParameters& anchors = anchors_.on_device();
   CountsWork<Real> counts;
@@ -174,11 +176,18 @@ void PosteriorPass<Real>::count(const PosteriorWork& work) {
   counts.mark = work.input.layout.longest_mark();
   counts.subtract_position_max = work.input.scores->view().subtract_position_max != 0;
   // Windows and sequences begin with a chunk.
-  for (std::size_t i = 0; i < tasks.size(); ++i)
-    if (tasks[i].begin % work.input.layout.sequences[wide(tasks[i].sequence)].cut.chunk == 0)
-      counts.chunk_begins.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::size_t sequence = wide(tasks[i].sequence);
+    if (tasks[i].begin % work.input.layout.sequences[sequence].cut.chunk != 0) continue;
+    if (counts.sums.empty() || counts.sums.back() != work.counts[sequence]) {
+      counts.sums.push_back(work.counts[sequence]);
+      counts.sum_begins.push_back(static_cast<std::int64_t>(counts.chunk_begins.size()));
+    }
+    counts.chunk_begins.push_back(static_cast<std::int64_t>(i));
+  }
+  counts.sum_begins.push_back(static_cast<std::int64_t>(counts.chunk_begins.size()));
   counts.chunk_begins.push_back(static_cast<std::int64_t>(tasks.size()));
-  counts_->begin(counts, *work.counts);
+  counts_->begin(counts);
 }
 
 template <class Real>
@@ -209,7 +218,7 @@ DeviceContext::Reports PosteriorPass<Real>::run(const PosteriorWork& work, const
     use_messages(work);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(context_.stream.get()));
   }
-  if (work.counts != nullptr) counts_->write_to(*work.counts);
+  if (!work.counts.empty()) counts_->write_sums();
   if (!work.heads.targets.empty()) head_sums_.write_to_targets(work.heads, context_.model.num_labels);
   return reports(work);
 }
@@ -250,7 +259,7 @@ template <class Real>
 PosteriorWindow PosteriorPass<Real>::window(const PosteriorWork& work, const BoundaryState* left,
                                             const BoundaryState* right) {
   DeviceContext::Reports reports = run(work, left, right);
-  if (context_.cut_sums && work.counts != nullptr) look_at_edges(work);
+  if (context_.cut_sums && !work.counts.empty()) look_at_edges(work);
   PosteriorWindow result;
   result.chunks = std::move(reports.front());
   result.right_forward = forward_.sweep().state_at_end();

@@ -20,14 +20,19 @@ namespace semicrf::cuda {
 struct PosteriorWork {
   PassInput input;
   std::span<const PosteriorArrays> out;  // what is wanted of every sequence, but for its counts
-  ExpectedCounts* counts = nullptr;      // to which those of all sequences are added; null: not wanted
+  std::vector<ExpectedCounts*> counts;   // of every sequence, what its counts are added to; empty: not wanted
   HeadRequest heads;                     // with its features
 
-  bool wants(double* PosteriorArrays::*array) const;
+  bool wants(double* PosteriorArrays::*array, void* DevicePosteriors::*device_array) const;
+  bool wants_boundary() const { return wants(&PosteriorArrays::boundary, &DevicePosteriors::boundary); }
+  bool wants_labels() const { return wants(&PosteriorArrays::labels, &DevicePosteriors::labels); }
   bool wants_starts() const {
-    return wants(&PosteriorArrays::starts) || heads.wants(&ExpectedFeatures::start);
+    return wants(&PosteriorArrays::starts, &DevicePosteriors::starts) ||
+           heads.wants(&ExpectedFeatures::start);
   }
-  bool wants_ends() const { return wants(&PosteriorArrays::ends) || heads.wants(&ExpectedFeatures::finish); }
+  bool wants_ends() const {
+    return wants(&PosteriorArrays::ends, &DevicePosteriors::ends) || heads.wants(&ExpectedFeatures::finish);
+  }
 };
 
 template <class Real>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/sizes.h"
+#include "cuda/device/device_copy.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -49,10 +50,27 @@ void PosteriorRows<Real>::download_array(const DeviceBuffer<Real>& from, std::si
 }
 
 template <class Real>
+void PosteriorRows<Real>::copy_array(const DeviceBuffer<Real>& from, std::size_t columns,
+                                     const SequenceLayout& layout, std::span<const PosteriorArrays> out,
+                                     void* DevicePosteriors::*array, cudaStream_t stream) {
+  std::vector<DeviceCopy> copies;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    void* const to = out[i].on_device != nullptr ? out[i].on_device->*array : nullptr;
+    if (to == nullptr) continue;
+    const PlacedSequence& sequence = layout.sequences[i];
+    copies.push_back({static_cast<unsigned char*>(to),
+                      reinterpret_cast<const unsigned char*>(from.get() + wide(sequence.first_row) * columns),
+                      wide(sequence.range.size()) * columns * sizeof(Real)});
+  }
+  copy_within_device(copies, stream);
+}
+
+template <class Real>
 void PosteriorRows<Real>::download(const SequenceLayout& layout, std::size_t num_labels,
                                    std::span<const PosteriorArrays> out, cudaStream_t stream) {
   const auto download_wanted = [&](const DeviceBuffer<Real>& from, std::size_t columns,
-                                   double* PosteriorArrays::*array) {
+                                   double* PosteriorArrays::*array, void* DevicePosteriors::*device_array) {
+    copy_array(from, columns, layout, out, device_array, stream);
     std::vector<double*> to;
     bool wanted = false;
     for (const PosteriorArrays& arrays : out) {
@@ -61,10 +79,10 @@ void PosteriorRows<Real>::download(const SequenceLayout& layout, std::size_t num
     }
     if (wanted) download_array(from, columns, layout, to, stream);
   };
-  download_wanted(boundary, 1, &PosteriorArrays::boundary);
-  download_wanted(labels, num_labels, &PosteriorArrays::labels);
-  download_wanted(starts, num_labels, &PosteriorArrays::starts);
-  download_wanted(ends, num_labels, &PosteriorArrays::ends);
+  download_wanted(boundary, 1, &PosteriorArrays::boundary, &DevicePosteriors::boundary);
+  download_wanted(labels, num_labels, &PosteriorArrays::labels, &DevicePosteriors::labels);
+  download_wanted(starts, num_labels, &PosteriorArrays::starts, &DevicePosteriors::starts);
+  download_wanted(ends, num_labels, &PosteriorArrays::ends, &DevicePosteriors::ends);
 }
 
 template struct PosteriorRows<float>;

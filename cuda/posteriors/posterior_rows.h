@@ -17,11 +17,13 @@ struct PosteriorRows {
   // (rows), (rows, C); only what is wanted is filled.
   DeviceBuffer<Real> boundary, labels, starts, ends;
 
-  // To the arrays that are wanted of the sequences. Waits for them.
+  // To the arrays that are wanted of the sequences. Waits for them, unless they are on the device.
   void download(const SequenceLayout& layout, std::size_t num_labels, std::span<const PosteriorArrays> out,
                 cudaStream_t stream);
 
  private:
+  void copy_array(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
+                  std::span<const PosteriorArrays> out, void* DevicePosteriors::*array, cudaStream_t stream);
   void download_array(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
                       std::span<double* const> to, cudaStream_t stream);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/sizes.h"
+#include "cuda/device/device_copy.h"
 #include "cuda/scores/score_checks.h"
 
 namespace semicrf::cuda {
@@ -145,8 +146,29 @@ void SequenceScores::add_rows(std::span<const ScoreWindow> windows, std::int64_t
     project(windows, first, last);
     return;
   }
+  if (windows.front().emissions.on_device) return copy_scores(windows);
   copies_.begin(score_uploads(windows, first), last - first);
   copies_.wait(last - first, stream_);
+}
+
+// Scores of whole sequences that lie on the device, and their checks.
+void SequenceScores::copy_scores(std::span<const ScoreWindow> windows) {
+  bad_.reserve(1);
+  bad_.clear(1, stream_);
+  for (const UploadArray& upload : score_uploads(windows, 0)) {
+    std::vector<DeviceCopy> copies;
+    std::int64_t end = 0;
+    for (const UploadPart& part : upload.parts) {
+      copies.push_back({upload.to + wide(part.first_row) * upload.row_bytes, part.from,
+                        wide(part.rows) * upload.row_bytes, wide(part.first_row - end) * upload.row_bytes});
+      end = part.first_row + part.rows;
+    }
+    copy_within_device(copies, stream_);
+  }
+  for (const DeviceScores& scores : {emissions_.view, starts_.view, ends_.view})
+    check_scores(scores, SoundValues::kScores, 0, rows_ * labels_, bad_.get(), stream_);
+  bad_count_.reserve(1);
+  bad_.download(bad_count_.get(), 0, 1, stream_);
 }
 
 // Room for the features of `rows` rows, and their way there.

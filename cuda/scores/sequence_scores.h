@@ -31,6 +31,9 @@ class SequenceScores {
   // sequence, of which rows that are there already are not copied again. The host's memory is not read after
   // the call.
   void upload(std::span<const ScoreWindow> windows, bool keep);
+  // Of scores that lay on the device: whether all that were uploaded last are finite or -inf. Once the stream
+  // was waited for.
+  bool copied_sound() const { return *bad_count_.get() == 0; }
   // What cut edges hide of the boundary scores that were uploaded last becomes 0.
   void hide_cut_edges(CutEdges cut);
   // The features of what was uploaded last, where it has such.
@@ -71,6 +74,7 @@ class SequenceScores {
   void send_views(std::span<const ScoreWindow> windows);
   // Makes rows [first, rows_) of what the windows cover, from scores or from features.
   void add_rows(std::span<const ScoreWindow> windows, std::int64_t first, std::int64_t last);
+  void copy_scores(std::span<const ScoreWindow> windows);
   void project(std::span<const ScoreWindow> windows, std::int64_t first, std::int64_t last);
   // Positions whose features a window that ends at `end` wants: its heads may look ahead.
   std::int64_t features_end(std::int64_t end) const;

@@ -94,32 +94,39 @@ def _compute_forward_backward(scores: Tensor, start_scores: Tensor | None, end_s
                               threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     layer = _layer(scores.device, scores.dtype == torch.float64, threads)
     _set_tables(layer, transition, duration, tail, start, end, uniform)
-    found = _outputs(scores, duration, counts, starts, ends, torch.zeros)
+    found = _outputs(scores, duration, counts, starts, ends, torch.zeros, torch.device("cpu"))
     log_z, by_position, by_table = found[0], found[1:4], found[4:]
-    layer.forward_backward(lengths.tolist(), _view(scores), _view(start_scores), _view(end_scores), log_z.data_ptr(),
+    on_gpu = scores.is_cuda
+    given = [None if one is None else one.contiguous() if on_gpu else one for one in (scores, start_scores, end_scores)]
+    layer.forward_backward(lengths.tolist(), *[_view(one) for one in given], log_z.data_ptr(),
                            *[_view(one) if one.numel() else None for one in by_position],
-                           *[_view(one) if counts else None for one in by_table])
-    return found
+                           *[_view(one) if counts else None for one in by_table],
+                           torch.cuda.current_stream(scores.device).cuda_stream if on_gpu else 0)
+    if on_gpu and bool(torch.isinf(log_z).any()):
+        for one in by_position:
+            if one.numel():
+                one[torch.isinf(log_z).to(scores.device)] = 0
+    return tuple(one.to(scores.device) for one in found)
 
 
-def _outputs(scores: Tensor, duration: Tensor, counts: bool, starts: bool, ends: bool,
-             make: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _outputs(scores: Tensor, duration: Tensor, counts: bool, starts: bool, ends: bool, make: Any,
+             host: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     batch, _, labels = scores.shape
 
     def by_position(wanted: bool) -> Tensor:
         return make(tuple(scores.shape) if wanted else (0,), dtype=scores.dtype, device=scores.device)
 
     def table(rows: int) -> Tensor:
-        return make((batch if counts else 0, rows, labels), dtype=torch.float64, device="cpu")
+        return make((batch if counts else 0, rows, labels), dtype=torch.float64, device=host)
 
-    return (make((batch,), dtype=torch.float64, device="cpu"), by_position(counts), by_position(starts), by_position(ends),
+    return (make((batch,), dtype=torch.float64, device=host), by_position(counts), by_position(starts), by_position(ends),
             table(labels), table(duration.shape[0]), table(1))
 
 
 def _like_forward_backward(scores: Tensor, start_scores: Any, end_scores: Any, transition: Any, duration: Tensor, tail: Any,
                            start: Any, end: Any, lengths: Any, uniform: bool, counts: bool, starts: bool, ends: bool,
                            threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    return _outputs(scores, duration, counts, starts, ends, torch.empty)
+    return _outputs(scores, duration, counts, starts, ends, torch.empty, scores.device)
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -136,7 +143,7 @@ def _backward(ctx: Any, along_log_z: Tensor | None, *along: Tensor | None) -> tu
     changes: list[Tensor | None] = [None] * 6  # by scores, start_scores, end_scores and, for every sequence, the tables
     if along_log_z is not None:
         weights = along_log_z.reshape(-1, 1, 1)
-        changes = [None if one.numel() == 0 else weights.to(one) * one for one in found]
+        changes = [None if one.numel() == 0 else weights.to(one.dtype) * one for one in found]
     if any(one is not None for one in along):
         products = _hessian_product(*inputs, ctx.uniform, ctx.threads, *along)
         changes = [own if one.numel() == 0 else one if own is None else own + one for own, one in zip(changes, products)]
@@ -170,28 +177,28 @@ def _compute_hessian_product(scores: Tensor, start_scores: Tensor | None, end_sc
     _set_tables(layer, transition, duration, tail, start, end, uniform)
     host = [double(one) for one in (scores, start_scores, end_scores)]
     directions = [double(one) for one in (along_labels, along_starts, along_ends, along_transition, along_duration, along_tail)]
-    products = _products(host[0], start_scores, end_scores, duration, torch.zeros, torch.float64, "cpu")
+    products = _products(host[0], start_scores, end_scores, duration, torch.zeros, torch.float64)
     layer.hessian_product(lengths.tolist(), *[_view(one) for one in host], [_view(one) for one in directions],
                           [_view(one) if one.numel() else None for one in products])
-    return tuple(one.to(scores) if i < 3 else one for i, one in enumerate(products))
+    return tuple(one.to(scores) if i < 3 else one.to(scores.device) for i, one in enumerate(products))
 
 
-def _products(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, duration: Tensor, make: Any, dtype: Any,
-              device: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _products(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, duration: Tensor, make: Any,
+              dtype: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     batch, _, labels = scores.shape
 
     def by_position(wanted: bool) -> Tensor:
-        return make(tuple(scores.shape) if wanted else (0,), dtype=dtype, device=device)
+        return make(tuple(scores.shape) if wanted else (0,), dtype=dtype, device=scores.device)
 
     return (by_position(True), by_position(start_scores is not None), by_position(end_scores is not None),
-            *[make((batch, rows, labels), dtype=torch.float64, device="cpu") for rows in (labels, duration.shape[0], 1)])
+            *[make((batch, rows, labels), dtype=torch.float64, device=scores.device) for rows in (labels, duration.shape[0], 1)])
 
 
 def _like_hessian_product(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, transition: Any,
                           duration: Tensor, tail: Any, start: Any, end: Any, lengths: Any, uniform: bool, threads: int,
                           along_labels: Any, along_starts: Any, along_ends: Any, along_transition: Any, along_duration: Any,
                           along_tail: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    return _products(scores, start_scores, end_scores, duration, torch.empty, scores.dtype, scores.device)
+    return _products(scores, start_scores, end_scores, duration, torch.empty, scores.dtype)
 
 
 _hessian_product = _register("semicrf::hessian_product", _compute_hessian_product, _like_hessian_product)
@@ -498,7 +505,7 @@ class SemiCRF(nn.Module):
             raise ValueError(f'reduction: "{reduction}", expected "mean", "sum" or "none"')
         boundaries = dict(start_scores=start_scores, end_scores=end_scores)
         log_z = self.log_partition(scores, lengths, **boundaries)
-        losses = log_z.to(scores.device) - self.score(scores, labels, lengths, starts=starts, **boundaries)
+        losses = log_z - self.score(scores, labels, lengths, starts=starts, **boundaries)
         return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
 
     def marginals(self, scores: Tensor, lengths: Any = None, *, start_scores: Tensor | None = None,
@@ -515,7 +522,7 @@ class SemiCRF(nn.Module):
                 end_scores: Tensor | None = None) -> Tensor:
         """Entropy of the segmentation, in nats: (B), float64, differentiable once. Computed in double."""
         options = self._options(lengths, *[None if one is None else one.double() for one in (start_scores, end_scores)])
-        tables = [None if one is None else one.double() for one in self._tables()]
+        tables = [None if one is None else one.to(scores.device, torch.float64) for one in self._tables()]
         found = marginals(scores.double(), *tables, threads=self.threads, **options)
         given = _Problem(scores.double(), *tables, *[options[name] for name in ("lengths", "start_scores", "end_scores", "initial",
                                                                                 "centering")], self.threads)
@@ -523,14 +530,12 @@ class SemiCRF(nn.Module):
         def expected(probabilities: Tensor, values: Tensor | None) -> Tensor | float:
             if values is None:
                 return 0.0
-            probabilities = probabilities.to(values.device)
-            terms = probabilities * values.masked_fill(torch.isinf(values), 0)
-            return terms.flatten(1).sum(1).to(found.log_partition.device)
+            return (probabilities * values.masked_fill(torch.isinf(values), 0)).flatten(1).sum(1)
 
         transition, duration, tail, start, end = tables
-        first = found.labels[:, 0].to(transition.device)
+        first = found.labels[:, 0]
         last = found.labels[torch.arange(len(first)), given.lengths - 1]
-        changes = found.transition.to(transition.device)
+        changes = found.transition
         mean = 0.0
         if self.initial == "uniform":
             changes = changes - torch.softmax(transition, 0).nan_to_num(0) * first[:, None, :]

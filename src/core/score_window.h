@@ -15,6 +15,8 @@ namespace semicrf {
 struct ScoreArray {
   const float* f32 = nullptr;
   const double* f64 = nullptr;
+  bool on_device =
+      false;  // in memory of the engine's device, unchecked; of whole sequences (DeviceMemory::begin_after)
 
   bool empty() const { return f32 == nullptr && f64 == nullptr; }
   double at(std::size_t index) const { return f32 != nullptr ? static_cast<double>(f32[index]) : f64[index]; }

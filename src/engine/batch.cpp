@@ -34,7 +34,7 @@ std::vector<SequenceResult> OneByOne::posteriors_of(std::span<const ScoreWindow>
   std::vector<SequenceResult> results;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     PosteriorArrays wanted = out[i];
-    wanted.counts = counts;
+    if (counts != nullptr) wanted.counts = counts;
     PosteriorWindow window =
         engine_.posteriors(sequences[i], {0, sequences[i].length}, nullptr, nullptr, wanted);
     results.push_back({log_partition(engine_.model(), window.right_forward), std::move(window.chunks)});

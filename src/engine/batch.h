@@ -33,8 +33,9 @@ class SequenceBatches {
   virtual std::int64_t batch_positions() const = 0;
   virtual std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) = 0;
   virtual std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences) = 0;
-  // `out`: what is wanted of each sequence, without counts. The counts of all sequences are added to `counts`
-  // in the order of the sequences, unless it is null.
+  // `out`: what is wanted of each sequence. The counts of all sequences are added to `counts` in the order of
+  // the sequences; where it is null, those of each to its own PosteriorArrays::counts, which all have or
+  // none.
   virtual std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
                                                     std::span<const PosteriorArrays> out,
                                                     ExpectedCounts* counts) = 0;

@@ -49,6 +49,13 @@ class DeviceMemory {
   // the host.
   virtual bool joins_windows(const WindowShape& shape) const = 0;
 
+  // For scores and posteriors that lie on the device (ScoreArray::on_device, DevicePosteriors) and are made,
+  // or used, by the caller's stream there, a cudaStream_t: what the engine is asked for from now on comes
+  // after what the stream has got, and what the stream gets from now on after what the engine has done.
+  virtual bool takes_device_arrays() const { return false; }
+  virtual void begin_after(void* /*stream*/) {}
+  virtual void finish_before(void* /*stream*/) {}
+
   // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
   // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with
   // what it has begun of that sequence. May be null.

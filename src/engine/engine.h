@@ -95,6 +95,14 @@ struct ViterbiWindow {
   std::unique_ptr<ViterbiMessages> messages;  // only when asked for
 };
 
+// PosteriorArrays in memory of the engine's device, in the engine's precision.
+struct DevicePosteriors {
+  void* boundary = nullptr;
+  void* labels = nullptr;
+  void* starts = nullptr;
+  void* ends = nullptr;
+};
+
 // Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in
 // [0, 1].
 struct PosteriorArrays {
@@ -103,6 +111,8 @@ struct PosteriorArrays {
   double* starts = nullptr;    // (n, C): a segment of label c starts at t; gradient by the start scores
   double* ends = nullptr;  // (n, C): a segment of label c ends with position t; gradient by the end scores
   ExpectedCounts* counts = nullptr;  // added to, in chunk order; a window computed again adds again
+  const DevicePosteriors* on_device =
+      nullptr;  // in place of the four arrays, of whole sequences (DeviceMemory)
   // Added to as well; of windows with features, for engines that project. Several sequences may share one.
   ExpectedFeatures* features = nullptr;
 };

@@ -13,6 +13,7 @@
 #include "analyses/viterbi/viterbi_decoding.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
+#include "library/compute_on_device.h"
 #include "library/engine_handle.h"
 #include "library/result_handle.h"
 #include "library/sequence_inputs.h"
@@ -196,9 +197,13 @@ class Computation {
 
 using namespace semicrf;
 
-semicrf_status semicrf_compute(semicrf_engine* engine, const semicrf_sequence* sequences, size_t count,
-                               const semicrf_request* request, semicrf_result** result,
-                               semicrf_error* error) {
+namespace {
+
+// Makes a result with compute(engine, pool, sequences, their results).
+template <class Compute>
+semicrf_status computed(semicrf_engine* engine, const semicrf_sequence* sequences, size_t count,
+                        const semicrf_request* request, semicrf_result** result, semicrf_error* error,
+                        Compute compute) {
   return guarded(error, [&] {
     require(engine, "engine");
     require(request, "request");
@@ -209,7 +214,27 @@ semicrf_status semicrf_compute(semicrf_engine* engine, const semicrf_sequence* s
     found->sequences.resize(count);
     found->model = own.shared_model();
     const LibraryEngine::Lease lease(own);
-    Computation(own, lease.pool(), {sequences, count}, *request, found->sequences).run();
+    compute(own, lease.pool(), std::span(sequences, count), found->sequences);
     *result = found.release();
   });
+}
+
+}  // namespace
+
+semicrf_status semicrf_compute(semicrf_engine* engine, const semicrf_sequence* sequences, size_t count,
+                               const semicrf_request* request, semicrf_result** result,
+                               semicrf_error* error) {
+  return computed(engine, sequences, count, request, result, error,
+                  [&](LibraryEngine& own, EnginePool& pool, auto all, auto& found) {
+                    Computation(own, pool, all, *request, found).run();
+                  });
+}
+
+semicrf_status semicrf_compute_on_device(semicrf_engine* engine, const semicrf_sequence* sequences,
+                                         size_t count, const semicrf_request* request, void* stream,
+                                         semicrf_result** result, semicrf_error* error) {
+  return computed(engine, sequences, count, request, result, error,
+                  [&](LibraryEngine& own, EnginePool& pool, auto all, auto& found) {
+                    compute_on_device(own, pool.first(), all, *request, stream, found);
+                  });
 }

@@ -183,6 +183,16 @@ SEMICRF_API semicrf_status semicrf_compute(semicrf_engine* engine, const semicrf
                                            size_t count, const semicrf_request* request,
                                            semicrf_result** result, semicrf_error* error);
 
+/* The same of arrays in memory of the engine's GPU: scores, boundary scores and posteriors, all in C order,
+ * posteriors in the engine's precision. `stream`: the cudaStream_t that has made the scores, and whose work
+ * after this call finds the posteriors; null: the default stream. For log_partition, counts and posteriors,
+ * without tracks, constraints and segments, and centring other than "mean". The GPU checks the values, so an
+ * error does not say which one is no score. */
+SEMICRF_API semicrf_status semicrf_compute_on_device(semicrf_engine* engine,
+                                                     const semicrf_sequence* sequences, size_t count,
+                                                     const semicrf_request* request, void* stream,
+                                                     semicrf_result** result, semicrf_error* error);
+
 /* ---- results, by the index of the sequence */
 
 typedef enum semicrf_number {

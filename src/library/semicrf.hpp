@@ -157,6 +157,13 @@ class Engine {
     call(semicrf_compute, engine_.get(), sequences.data(), sequences.size(), &request, &result);
     return Result(result);
   }
+  Result compute_on_device(std::span<const semicrf_sequence> sequences, const semicrf_request& request,
+                           void* stream) const {
+    semicrf_result* result = nullptr;
+    call(semicrf_compute_on_device, engine_.get(), sequences.data(), sequences.size(), &request, stream,
+         &result);
+    return Result(result);
+  }
 
  private:
   struct Free {

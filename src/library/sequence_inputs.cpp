@@ -251,6 +251,19 @@ std::vector<Segment> given_segments(const semicrf_sequence& sequence, int num_la
   return segments;
 }
 
+template <class Array>
+void check_device_rows(const Array& array, std::int64_t rows, std::int64_t columns, const std::string& what) {
+  if (array.rows != rows || array.columns != columns || rows < 1)
+    throw UsageError(what + ": the shape is " + shape_text(array.rows, array.columns) + ", expected " +
+                         shape_text(rows, columns),
+                     "");
+  const auto size = static_cast<std::int64_t>(array.type);
+  if ((columns > 1 && array.column_stride != size) || (rows > 1 && array.row_stride != columns * size))
+    throw UsageError(what + ": is not in C order", "");
+}
+template void check_device_rows(const semicrf_array&, std::int64_t, std::int64_t, const std::string&);
+template void check_device_rows(const semicrf_output&, std::int64_t, std::int64_t, const std::string&);
+
 void check_outputs(const semicrf_sequence& sequence, int num_labels, const std::string& name) {
   for (const OutputArray& one : kOutputs) {
     const semicrf_output& out = sequence.*one.array;

@@ -39,6 +39,10 @@ std::shared_ptr<ConstraintSet> constraints_of(const semicrf_sequence& sequence, 
 std::vector<Segment> given_segments(const semicrf_sequence& sequence, int num_labels,
                                     const std::string& name);
 
+// UsageError unless an array on a device has this shape, at least one row, and C order.
+template <class Array>
+void check_device_rows(const Array& array, std::int64_t rows, std::int64_t columns, const std::string& what);
+
 // UsageError where an array of posteriors has not its shape.
 void check_outputs(const semicrf_sequence& sequence, int num_labels, const std::string& name);
 void write_posteriors(const PosteriorBlock& block, const semicrf_sequence& sequence);

@@ -221,6 +221,18 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cu
   std::memcpy(to, from, n);
   return cudaSuccess;
 }
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t) {
+  for (std::size_t i = 0; i < height; ++i)
+    std::memcpy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch,
+                width);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                                     std::size_t height, cudaStream_t) {
+  for (std::size_t i = 0; i < height; ++i) std::memset(static_cast<char*>(to) + i * pitch, value, width);
+  return cudaSuccess;
+}
 inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t n, cudaStream_t) {
   std::memset(to, value, n);
   return cudaSuccess;
