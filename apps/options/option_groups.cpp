@@ -83,7 +83,8 @@ constexpr std::array kGroups = {
         " --output --prefix --posterior --table --boundaries --intervals --review --review-top --score "
         "--extra-columns --labels-out --starts-out --ends-out --counts-out --min-posterior --emissions "
         "--json --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
-        "--r-values --confident --curves --granularity --digits --write-index --no-header-comments "},
+        "--r-values --confident --curves --granularity --reliability-out --digits --write-index "
+        "--no-header-comments "},
     OptionGroup{"Track hub", "", " --hub --hub-genome --hub-name --hub-email --no-hub-tracks "},
     OptionGroup{"Computation", "",
                 " --threads --device --precision --max-memory --instruction-set --dry-run "},

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
-#include "eval/metrics/reliability.h"
 #include "eval/metrics/stretches.h"
 #include "io/files/output_names.h"
 #include "segmentation/label_tracks.h"
@@ -363,6 +363,7 @@ Reproducibility measure_reproducibility(const SegmentationFile& first, const Seg
     found.labels.push_back(std::move(one));
   }
   found.labels.push_back(sums.all(found.pairs));
+  found.held_out = std::move(sums.held_out);
   return found;
 }
 

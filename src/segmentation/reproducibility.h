@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/text/statistic.h"
+#include "eval/metrics/reliability.h"
 #include "io/segments/segmentation.h"
 #include "segmentation/calibration_curve.h"
 #include "segmentation/label_match.h"
@@ -53,6 +54,7 @@ struct Reproducibility {
   std::vector<LabelReproducibility> labels;         // by label of the first; the last: all of them together
   std::vector<CalibrationCurve> curves;             // by label of the first; empty without bases
   std::int64_t without_posterior = 0;               // bases that both cover
+  Reliability held_out;                             // r-values of calibration_error, over all labels
 };
 
 // InputError: no base in common; a label without a file of posteriors, or files that do not fit; ReadError.

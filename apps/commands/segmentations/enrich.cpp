@@ -12,10 +12,10 @@
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
+#include "apps/options/segment_regions.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/heat_map.h"
-#include "inputs/region_ranges.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/segments/segmentation.h"
@@ -53,33 +53,6 @@ struct Segments {
 
   const SegmentationFile& counted() const { return left ? *left : whole; }
 };
-
-void take_regions(const EnrichArguments& arguments, Segments& segments) {
-  const InputOptions& input = arguments.input;
-  if (input.regions.empty() && input.regions_file.empty() && input.exclude_file.empty()) return;
-  std::vector<Chromosome> known;
-  for (const SegmentedChromosome& chromosome : segments.whole.chromosomes)
-    known.push_back({chromosome.name, chromosome.segments.back().end});
-  const GivenRegions regions = read_given_regions(input, ChromosomeIndex(known));
-  for (const Warning& warning : regions.warnings) log_warning(warning);
-  SegmentationFile& left = segments.left.emplace(segments.whole);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    const std::vector<LabelledSegment>& all = segments.whole.chromosomes[i].segments;
-    std::vector<LabelledSegment>& cut = left.chromosomes[i].segments;
-    cut.clear();
-    auto first = all.begin();
-    for (const BinRange& range : regions.within(known[i].name, known[i].length)) {
-      while (first != all.end() && first->end <= range.begin) ++first;
-      for (auto segment = first; segment != all.end() && segment->begin < range.end; ++segment) {
-        cut.push_back(*segment);
-        cut.back().begin = std::max(segment->begin, range.begin);
-        cut.back().end = std::min(segment->end, range.end);
-      }
-    }
-  }
-  if (left.bases() == 0)
-    throw InputError({arguments.segments, "", "has no segment in these regions", "name others"});
-}
 
 // Labels in the order of the rows.
 std::vector<std::size_t> row_order(const EnrichArguments& arguments, const SegmentationFile& segmentation) {
@@ -228,7 +201,7 @@ void enrich(const EnrichArguments& arguments) {
     tracks = read_all_label_tracks(arguments.labels, segmentation);
     check_complete(arguments.labels, views_of(tracks), segmentation);
   }
-  take_regions(arguments, segments);
+  segments.left = segments_within(segments.whole, arguments.input);
   const std::vector<std::size_t> order = row_order(arguments, segments.counted());
   Results results;
   results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +

@@ -2,16 +2,20 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/commands.h"
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
+#include "apps/options/segment_regions.h"
 #include "core/error.h"
 #include "core/text/text.h"
+#include "draw/reliability_picture.h"
 #include "io/files/output_group.h"
 #include "io/files/output_names.h"
+#include "io/json/multiqc_json.h"
 #include "io/segments/segment_reader.h"
 #include "log/log.h"
 #include "segmentation/agreement.h"
@@ -29,12 +33,14 @@ constexpr std::int64_t kLargestDistance = 1000000000000;  // bases
 struct ReproducibilityArguments {
   std::vector<std::string> segments, labels;
   std::string match = "best";
-  std::string output = "-", curves, granularity, chrom_sizes;
+  std::string output = "-", curves, granularity, picture, chrom_sizes;
   RValueFiles tracks;
+  MultiqcTarget multiqc;
+  InputOptions input;  // its regions alone
   ReproducibilityOptions options;
 };
 
-void check_arguments(const ReproducibilityArguments& arguments) {
+void check_arguments(const ReproducibilityArguments& arguments, const MultiqcTarget& multiqc) {
   if (arguments.segments.size() != 2)
     throw UsageError(plural(arguments.segments.size(), "segmentation") + " given",
                      "give two: the one to judge, A, and its replicate, B");
@@ -42,14 +48,19 @@ void check_arguments(const ReproducibilityArguments& arguments) {
     throw UsageError("--labels is given " + std::to_string(arguments.labels.size()) + " times",
                      "give it once, for A, or twice, for A and B");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
-  for (const std::string& path :
-       {arguments.curves, arguments.granularity, arguments.tracks.r_values, arguments.tracks.confident})
+  for (const std::string& path : {arguments.curves, arguments.granularity, arguments.picture,
+                                  arguments.tracks.r_values, arguments.tracks.confident})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  if (multiqc.wanted())
+    for (const std::string& kind : multiqc_reproducibility_kinds())
+      outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
   std::vector<std::string> inputs;
   for (const std::string& argument : arguments.segments) inputs.push_back(path_of_argument(argument));
   for (const std::string& prefix : arguments.labels)
     for (const auto& [label, path] : label_track_files(prefix)) inputs.push_back(path);
-  if (!arguments.chrom_sizes.empty()) inputs.push_back(arguments.chrom_sizes);
+  for (const std::string& path :
+       {arguments.chrom_sizes, arguments.input.regions_file, arguments.input.exclude_file})
+    if (!path.empty()) inputs.push_back(path);
   check_outputs(outputs, inputs);
 }
 
@@ -65,9 +76,20 @@ void tell_what_is_missing(const std::vector<Sample>& replicates, const Reproduci
                                      " bases that both have; they get no r-value"});
 }
 
+MultiqcReproducibility multiqc_numbers(const Reproducibility& found) {
+  const LabelReproducibility& all = found.labels.back();
+  MultiqcReproducibility numbers{all.overlap,           all.kappa, all.reproduced, all.confident,
+                                 all.calibration_error, {}};
+  for (const LabelReproducibility& label : found.labels)
+    if (&label != &all) numbers.labels.push_back({label.label, label.match, label.reproduced});
+  return numbers;
+}
+
 void reproducibility(ReproducibilityArguments arguments) {
   set_up_logging(Verbosity::kNormal, "");
-  check_arguments(arguments);
+  const MultiqcTarget multiqc =
+      multiqc_target(arguments.multiqc, path_of_argument(arguments.segments.front()));
+  check_arguments(arguments, multiqc);
   ReproducibilityOptions& options = arguments.options;
   options.match = kRules.at(arguments.match);
   options.labels = arguments.labels.front();
@@ -77,13 +99,21 @@ void reproducibility(ReproducibilityArguments arguments) {
   std::vector<Chromosome> listed;
   if (is_indexed_name(arguments.tracks.r_values))
     listed = listed_chromosomes(replicates, arguments.chrom_sizes, arguments.tracks.r_values);
-  const SegmentationFile& first = replicates[0].segmentation;
+  const std::optional<SegmentationFile> within = segments_within(replicates[0].segmentation, arguments.input);
+  const SegmentationFile& first = within ? *within : replicates[0].segmentation;
   const Reproducibility found = measure_reproducibility(first, replicates[1].segmentation, options);
   tell_what_is_missing(replicates, arguments, found);
   OutputGroup files;
   files.write(arguments.output, reproducibility_text(found));
   if (!arguments.curves.empty()) files.write(arguments.curves, curves_text(found));
   if (!arguments.granularity.empty()) files.write(arguments.granularity, granularity_text(found));
+  if (!arguments.picture.empty())
+    files.write(arguments.picture,
+                reliability_picture("Reliability of r-values on blocks left out of the fit",
+                                    {{"bases that are reproduced", &found.held_out}}));
+  if (multiqc.wanted())
+    for (const MultiqcDocument& document : multiqc_reproducibility(multiqc.sample, multiqc_numbers(found)))
+      files.write(multiqc_path(multiqc, document.kind), document.text);
   write_r_values(files, arguments.tracks, first, options, found.curves, listed);
   files.commit();
 }
@@ -117,7 +147,10 @@ void add_reproducibility_command(CLI::App& program) {
           "  --curves FILE         table of r-values: from which posterior on, bases, share reproduced, "
           "r-value\n"
           "  --granularity FILE    table: labels of B taken together by falling Jaccard index, the share of\n"
-          "                        all bases that have one of them, and of the label's bases\n");
+          "                        all bases that have one of them, and of the label's bases\n"
+          "  --reliability-out FILE.svg  how often bases of an r-value were reproduced on the blocks of\n"
+          "                        calibration_error, a picture\n" +
+          multiqc_help());
   const auto arguments = std::make_shared<ReproducibilityArguments>();
   ReproducibilityOptions& options = arguments->options;
   command
@@ -147,6 +180,9 @@ void add_reproducibility_command(CLI::App& program) {
   command->add_option("--confident", arguments->tracks.confident, "BED file to write");
   command->add_option("--curves", arguments->curves, "table of curves to write");
   command->add_option("--granularity", arguments->granularity, "table of labels taken together to write");
+  command->add_option("--reliability-out", arguments->picture, "picture of the reliability, SVG");
+  add_region_options(*command, arguments->input, "region to count in A");
+  add_multiqc_options(*command, arguments->multiqc);
   command->add_option("-g,--chrom-sizes", arguments->chrom_sizes,
                       "lengths of chromosomes, for bigWig: two columns, or a .fai index; without it those of "
                       "A, where this is bigBed");

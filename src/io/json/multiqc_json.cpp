@@ -297,6 +297,36 @@ std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const
           table("label_f1", "Agreement with the truth", "F1 of the bases of each label.", sample, labels)};
 }
 
+const std::vector<std::string>& multiqc_reproducibility_kinds() {
+  static const std::vector<std::string> kinds = {"reproducibility", "label_reproducibility"};
+  return kinds;
+}
+
+std::vector<MultiqcDocument> multiqc_reproducibility(const std::string& sample,
+                                                     const MultiqcReproducibility& numbers) {
+  const OrderedJson good = {{"scale", "RdYlGn"}};
+  Row row;
+  row.add_share("reproduced", "Reproduced", "Bases with their label in the replicate, within the tolerance",
+                numbers.reproduced, good);
+  row.add_share("confident", "Confident", "Bases with a large r-value", numbers.confident, good);
+  row.add("kappa", "Kappa", "Cohen's kappa of the two segmentations", "{:,.3f}", numbers.kappa,
+          {{"scale", "RdYlGn"}, {"max", 1}});
+  row.add_share("overlap", "Overlap", "Bases with their label at the same place in the replicate",
+                numbers.overlap, {{"scale", "RdYlGn"}, {"hidden", true}});
+  row.add("calibration_error", "Calibration error",
+          "Mean difference of r-values and what was reproduced on blocks left out of the fit", "{:,.4f}",
+          numbers.calibration_error, {{"scale", "Reds"}, {"min", 0}, {"hidden", true}});
+  Row labels;
+  for (const MultiqcReproducibility::Label& label : numbers.labels)
+    labels.add_share(in_key(label.name), label.name,
+                     "Bases of " + label.name + " that are reproduced" +
+                         (label.match.empty() ? "" : ", in the replicate " + label.match),
+                     label.reproduced, good);
+  return {general("reproducibility", sample, row),
+          table("label_reproducibility", "Reproduced labels",
+                "Share of the bases of each label that are reproduced.", sample, labels)};
+}
+
 const std::vector<std::string>& multiqc_training_kinds() {
   static const std::vector<std::string> kinds = {"training"};
   return kinds;

@@ -58,6 +58,20 @@ std::vector<MultiqcDocument> multiqc_segments(const std::string& sample, const M
 const std::vector<std::string>& multiqc_evaluation_kinds();
 std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const EvalReport& report);
 
+// A segmentation against a replicate: shares of bases, and by label. segmentation/reproducibility.h has what
+// they are.
+struct MultiqcReproducibility {
+  struct Label {
+    std::string name, match;
+    std::optional<double> reproduced;
+  };
+  std::optional<double> overlap, kappa, reproduced, confident, calibration_error;
+  std::vector<Label> labels;
+};
+const std::vector<std::string>& multiqc_reproducibility_kinds();
+std::vector<MultiqcDocument> multiqc_reproducibility(const std::string& sample,
+                                                     const MultiqcReproducibility& numbers);
+
 // How a fit ended.
 const std::vector<std::string>& multiqc_training_kinds();
 std::vector<MultiqcDocument> multiqc_training(const std::string& sample, const TrainingRecord& record);

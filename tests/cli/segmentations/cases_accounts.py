@@ -45,7 +45,7 @@ def outputs_of(box, command):
 def test_every_output_has_an_account(box):
     """An output that comes with a new option needs accounts here, in cases_reproducibility, cases_eval_accounts or in cases_report_accounts."""
     known = {"compare": {"-o", "--jaccard", "--switches", "--regions", "--disagreement"}, "describe": {"-o", "--transitions", "--multiqc"},
-             "reproducibility": {"-o", "--r-values", "--confident", "--curves", "--granularity"}, "enrich": {"-o", "--svg"}, "eval": {"-o", "--json", "--reliability-out", "--multiqc"}, "report": {"-o", "--figures"}}
+             "reproducibility": {"-o", "--r-values", "--confident", "--curves", "--granularity", "--reliability-out", "--multiqc"}, "enrich": {"-o", "--svg"}, "eval": {"-o", "--json", "--reliability-out", "--multiqc"}, "report": {"-o", "--figures"}}
     for command, outputs in known.items():
         check(outputs_of(box, command) == outputs, "%s writes %r" % (command, sorted(outputs_of(box, command))))
     check(set(known) <= {" ".join(one.path) for one in all_commands(box)}, "commands")

@@ -3,10 +3,11 @@
 import collections
 import fractions
 import itertools
+import json
 import random
 import struct
 
-from accounts import bed, by_base, hold_rows, random_segments, ratio, reliability, table
+from accounts import bed, by_base, cut, hold_document, hold_rows, random_segments, ratio, reliability, table
 from bbi_files import bigwig_intervals
 from cases_accounts import SIZES, random_steps, write_posteriors
 from harness import check
@@ -144,13 +145,13 @@ class Curve:
         return [row for row in self.rows if row[0] <= edge(p)][-1][3] if edge(p) >= self.rows[0][0] else self.rows[0][3]
 
 
-def found_matches(rule, rows, first, second):
+def found_matches(rule, rows, first, second, labels):
     """{label: match} as the rule has it. Several one to one matches may be the best: then the one that was found."""
     bases = lambda one: {(c, base): label for c, part in one.items() for base, label in enumerate(by_base(part, 150)) if label}
     a, b = bases(first), bases(second)
     common = set(a) & set(b)
     own = lambda at, label: {place for place in common if at[place] == label}
-    labels, others = sorted(set(a.values())), sorted(set(b.values()))
+    others = sorted(set(b.values()))
     if rule == "names":
         return {label: label if label in others else None for label in labels}
     if rule == "best":
@@ -199,15 +200,23 @@ def test_every_number(box):
         other_at, files = random_steps(rng, labels + ["d"], SIZES)
         others = {(c, base): values for c, part in other_at.items() for base, values in enumerate(part)}
         write_posteriors(box, "y", files)
+        names = sorted({label for part in first.values() for _, _, label in part})
+        regions = {"c1": [(10, 60), (75, 140)], "c2": [(0, 50)]} if round_ % 2 else {c: [(0, 150)] for c in SIZES}
+        box.write("regions.bed", "".join("%s\t%d\t%d\n" % (c, *one) for c, part in regions.items() for one in part))
+        first = {c: [segment for one in regions.get(c, []) for segment in cut(part, *one)] for c, part in first.items()}
         rule, tolerance, level, fold = ["best", "pairs", "names"][round_ % 3], rng.randint(0, 4), rng.choice([0.5, 0.9]), rng.choice([7, 20, 1000])
         two = round_ % 2 == 0
-        box.ok("reproducibility x.bed y.bed --labels x %s --match %s --tolerance %d --level %g --fold-size %d -t %d -o t.tsv --r-values r.bedgraph "
-               "--confident f.bed --curves c.tsv --granularity g.tsv" % ("--labels y" if two else "", rule, tolerance, level, fold, 1 + round_ % 2))
+        box.path("mqc%d" % round_).mkdir()
+        options = (["--labels", "y"] if two else []) + (["-L", "regions.bed"] if round_ % 2 else []) + ["-t", str(1 + round_ % 2)]
+        box.ok(("reproducibility x.bed y.bed --labels x --match %s --tolerance %d --level %g --fold-size %d -o t.tsv --r-values r.bedgraph --confident f.bed "
+                "--curves c.tsv --granularity g.tsv --reliability-out r.svg --multiqc mqc%d --multiqc-name s" % (rule, tolerance, level, fold, round_)).split() + options)
         columns, rows = table(box.text("t.tsv"))
-        matches = found_matches(rule, rows, first, second)
+        matches = found_matches(rule, rows, first, second, names)
         account = Account(first, second, posteriors, others if two else None, matches, tolerance, level, fold)
-        check([row["label"] for row in rows] == sorted(set(account.first.values())) + ["."], "%r" % rows)
+        check([row["label"] for row in rows] == names + ["."], "%r" % rows)
         hold_rows("reproducibility", columns, rows, account.columns())
+        check_documents(box, "mqc%d" % round_, rows)
+        check(box.text("r.svg").startswith("<svg") and "Reliability of r-values" in box.text("r.svg"), "r.svg")
 
         columns, rows = table(box.text("c.tsv"))
         expected = {(label, low): row for label, curve in account.curves.items() for low, *row in curve.rows}
@@ -223,6 +232,17 @@ def test_every_number(box):
         hold_rows("granularity", columns, rows, {"label": lambda row: row["label"], "merged": lambda row: row["merged"], "added": lambda row: of(row)[0],
                                                  "coverage": lambda row: of(row)[1], "overlap": lambda row: of(row)[2]})
         check_tracks(box, account, first)
+
+
+def check_documents(box, folder, rows):
+    """MultiQC's documents have numbers of the table, shares in percent."""
+    number = lambda row, column: {} if row[column] == "." else {column: float(row[column])}
+    percent = lambda row, column: {name: 100 * value for name, value in number(row, column).items()}
+    data = lambda kind: json.loads(box.text("%s/s.semicrf_%s_mqc.json" % (folder, kind)))["data"]
+    every = rows[-1]
+    hold_document(data("reproducibility"), {"s": {**percent(every, "reproduced"), **percent(every, "confident"), **number(every, "kappa"),
+                                                  **percent(every, "overlap"), **number(every, "calibration_error")}}, 2e-6)
+    hold_document(data("label_reproducibility"), {"s": {row["label"]: value for row in rows[:-1] for value in percent(row, "reproduced").values()}}, 2e-6)
 
 
 def check_tracks(box, account, first):
