@@ -1,5 +1,5 @@
 /* Two labels that last 2 to 5 positions, and twelve positions with a score for each label
- * (docs/users/library.md). */
+ * (docs/api/library.md). */
 #include <math.h>
 #include <semicrf.h>
 #include <stdio.h>

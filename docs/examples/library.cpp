@@ -1,5 +1,5 @@
 // The model of a parameter file, whose name is the argument, on scores that lie in memory
-// (docs/users/library.md).
+// (docs/api/library.md).
 #include <cstdio>
 #include <semicrf.hpp>
 #include <vector>

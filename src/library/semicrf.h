@@ -3,7 +3,7 @@
  *
  * A model (semicrf_model) is what a parameter file holds. An engine (semicrf_engine) computes with one model
  * on one device. semicrf_compute() answers one request about any number of sequences, and returns a result
- * (semicrf_result). docs/users/library.md has an example.
+ * (semicrf_result). docs/api/library.md has an example.
  *
  * Conventions
  * - Functions that can fail return a semicrf_status and take a semicrf_error, which may be null, for the

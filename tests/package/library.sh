@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The library as it is installed: the examples in docs/examples compile against it, with pkg-config and with CMake, and
-# print what docs/users/library.md shows; nothing but the C interface is seen of it.
+# print what docs/api/library.md shows; nothing but the C interface is seen of it.
 #
 #     tests/package/library.sh build/release
 set -euo pipefail
@@ -18,7 +18,7 @@ nm -D "$LD_LIBRARY_PATH/libsemicrf.so" >symbols
 grep -q __asan symbols && { echo "skipped: the library has sanitizers"; exit 77; }
 
 # The block of the page in this language.
-block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$source_root/docs/users/library.md" | sed '1d;$d'; }
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$source_root/docs/api/library.md" | sed '1d;$d'; }
 cp "$source_root/docs/examples/library.c" example.c
 cp "$source_root/docs/examples/library.cpp" example.cpp
 block text >expected

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import sysconfig
 
-NEED_TORCH = ["test_torch.py"]
+NEED_TORCH = ["test_torch.py", "test_torch_page.py", "test_torch_peers.py"]
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "peers"))

@@ -1,9 +1,9 @@
-"""What docs/users/python.md shows is what comes out."""
+"""What docs/api/python.md shows is what comes out."""
 
 import doctest
 import pathlib
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "users" / "python.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "api" / "python.md"
 failed, tried = doctest.testfile(str(PAGE), module_relative=False)
 sys.exit(failed > 0 or tried < 10)
