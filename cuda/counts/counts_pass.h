@@ -45,7 +45,7 @@ class CountsPass {
   const ChainModel& model_;
   cudaStream_t stream_;
   std::size_t labels_, groups_, entries_;
-  std::vector<ExpectedCounts*> sums_;  // of the work that was begun last
+  std::vector<ExpectedCounts*> sums_;  // the sums that the work begun last adds to
   DeviceBuffer<int> bias_power_;
   DeviceBuffer<double> weight_, level_, within_, parts_, chunks_, totals_;
   DeviceBuffer<TailPiece> tails_;

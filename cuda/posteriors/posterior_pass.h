@@ -20,7 +20,7 @@ namespace semicrf::cuda {
 struct PosteriorWork {
   PassInput input;
   std::span<const PosteriorArrays> out;  // what is wanted of every sequence, but for its counts
-  std::vector<ExpectedCounts*> counts;   // of every sequence, what its counts are added to; empty: not wanted
+  std::vector<ExpectedCounts*> counts;   // what the counts of each sequence are added to; empty: not wanted
   HeadRequest heads;                     // with its features
 
   bool wants(double* PosteriorArrays::*array, void* DevicePosteriors::*device_array) const;

@@ -31,7 +31,7 @@ class SequenceScores {
   // sequence, of which rows that are there already are not copied again. The host's memory is not read after
   // the call.
   void upload(std::span<const ScoreWindow> windows, bool keep);
-  // Of scores that lay on the device: whether all that were uploaded last are finite or -inf. Once the stream
+  // Whether all scores that were copied from the device's memory last are finite or -inf. After the stream
   // was waited for.
   bool copied_sound() const { return *bad_count_.get() == 0; }
   // What cut edges hide of the boundary scores that were uploaded last becomes 0.

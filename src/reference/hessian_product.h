@@ -1,4 +1,4 @@
-// Second derivatives of log Z: products of its Hessian with a direction, by the forward-backward algorithm
+// Second derivatives of log Z: Hessian-vector products, by the forward-backward algorithm
 // over dual numbers (forward mode over reverse mode; docs/algorithm.md section 3).
 #pragma once
 
