@@ -56,6 +56,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "--params", Use::kRead},
     {"", "--control", Use::kRead},
     {"", "--groups", Use::kRead},
+    {"", "--fasta", Use::kRead},
     {"", "--against", Use::kRead},
     {"", "--samples", Use::kReadSheet},
     {"", "--sample", Use::kReadSample},

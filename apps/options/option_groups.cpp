@@ -18,9 +18,10 @@ struct OptionGroup {
 constexpr std::array kGroups = {
     OptionGroup{"Options", "", " "},
 
-    OptionGroup{"Reads", "count",
-                " --samples --min-mapq --include-flags --exclude-flags --strand --count --shift --extend "
-                "--fragments --mixed --longest-fragment --keep-dup --unsorted --groups --barcode-tag "},
+    OptionGroup{
+        "Reads", "count",
+        " --samples --fasta --min-mapq --include-flags --exclude-flags --strand --count --shift --extend "
+        "--fragments --mixed --longest-fragment --keep-dup --unsorted --groups --barcode-tag "},
     OptionGroup{"Values", "count", " --scale --control --control-as "},
     OptionGroup{"Binarised counts", "count",
                 " --binarise --poisson --fold --min-count --strict --control-flank --control-pseudocount "

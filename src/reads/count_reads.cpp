@@ -1,6 +1,10 @@
 #include "reads/count_reads.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -9,6 +13,7 @@
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
+#include "io/files/file_errors.h"
 
 namespace semicrf {
 namespace {
@@ -237,6 +242,29 @@ ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& fil
                                    " of the header have no base and are left out: " + few_names(empty),
                                files.front()->path});
   return chosen;
+}
+
+void check_reference(const std::vector<const ReadFileInfo*>& files, const std::string& fasta) {
+  if (access(fasta.c_str(), R_OK) != 0) throw read_error(fasta, "cannot be opened", errno);
+  const std::string index = fasta + ".fai";
+  if (std::error_code ignored; !std::filesystem::is_regular_file(index, ignored))
+    throw InputError({fasta, "", "has no index " + index, "make it: samtools faidx"});
+  const std::vector<Chromosome> sizes = read_chrom_sizes(index);
+  const ChromosomeIndex known(sizes);
+  for (const ReadFileInfo* file : files) {
+    std::vector<std::string> others;
+    for (const Chromosome& chromosome : file->chromosomes) {
+      const Chromosome* const found = known.find(chromosome.name);
+      if (found == nullptr) {
+        others.push_back(chromosome.name);
+      } else if (found->length != chromosome.length) {
+        throw other_length(*file, chromosome, *found, fasta);
+      }
+    }
+    if (!others.empty())
+      throw InputError({file->path, "", "has chromosomes that " + fasta + " has not: " + few_names(others),
+                        "give the reference that the reads were aligned to"});
+  }
 }
 
 std::optional<Warning> older_index_warning(const ReadFileInfo& file) {

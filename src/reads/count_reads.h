@@ -21,6 +21,10 @@ struct ReadChromosomes {
 ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& files,
                                      const std::vector<Chromosome>& sizes, const std::string& sizes_file);
 
+// Whether `fasta`, of which the index FASTA.fai is read, is the reference of these alignments: it has the
+// chromosomes of their headers, with their lengths. InputError: it is not, or has no index; ReadError.
+void check_reference(const std::vector<const ReadFileInfo*>& files, const std::string& fasta);
+
 // Where there is an index that is older than its file.
 std::optional<Warning> older_index_warning(const ReadFileInfo& file);
 

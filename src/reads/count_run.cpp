@@ -160,6 +160,8 @@ class CountRun {
     if (!options_.chrom_sizes_file.empty()) sizes = read_chrom_sizes(options_.chrom_sizes_file);
     std::vector<const ReadFileInfo*> infos;
     for (const CountedFile& file : files_) infos.push_back(&file.file);
+    if (!options_.fasta_file.empty()) check_reference(infos, options_.fasta_file);
+    for (CountedFile& file : files_) file.file.reference = options_.fasta_file;
     ReadChromosomes chosen = chromosomes_of_reads(infos, sizes, options_.chrom_sizes_file);
     grid_.chromosomes = std::move(chosen.list);
     warnings_.insert(warnings_.end(), chosen.warnings.begin(), chosen.warnings.end());

@@ -172,6 +172,9 @@ void add_count_command(CLI::App& program) {
                       "BED file of regions, used together with --region");
   command->add_option("--exclude", options.exclude_file,
                       "BED: bins with such a base have no value, reads with one do not count");
+  command->add_option(
+      "--fasta", options.fasta_file,
+      "reference of the alignments, with its index .fai; most CRAM files are read without it");
   command->add_option("--groups", options.groups_file,
                       "table of barcodes and groups of cells: a track for each group");
   command

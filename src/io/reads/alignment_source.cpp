@@ -45,7 +45,7 @@ File open_file(const std::string& path, bool tags = false) {
       throw read_error(path, "cannot be opened", errno);
     throw damaged(path, "", "its first bytes are damaged");
   }
-  // The counts need no sequences, so that CRAM files need no reference.
+  // The counts need no sequences, so that most CRAM files need no reference.
   if (hts_get_format(file.get())->format == cram)
     hts_set_opt(file.get(), CRAM_OPT_REQUIRED_FIELDS,
                 SAM_FLAG | SAM_RNAME | SAM_POS | SAM_MAPQ | SAM_CIGAR | SAM_RNEXT | SAM_PNEXT | SAM_TLEN |
@@ -78,6 +78,9 @@ class AlignmentSource : public ReadSource {
         record_(bam_init1()) {
     if (!record_) throw std::bad_alloc();
     filter_.exclude_flags |= BAM_FUNMAP;
+    if (is_cram() && !info.reference.empty() &&
+        hts_set_fai_filename(file_.get(), whole_path(info.reference).c_str()) != 0)
+      throw damaged(info.reference, "", "cannot be read as FASTA with an index");
     place_of_tid_.reserve(info.chromosomes.size());
     tid_of_place_.assign(listed_.size(), -1);
     for (const Chromosome& chromosome : info.chromosomes) {
@@ -106,6 +109,11 @@ class AlignmentSource : public ReadSource {
       if (result == -1) return false;
       if (result < -1) {
         if (errno == ENOMEM) throw std::bad_alloc();
+        if (is_cram() && info_.reference.empty())
+          throw InputError(
+              {info_.path, place(), "what follows is damaged, or needs the reference, which is not found",
+               "give the reference to semicrf count (--fasta) or by REF_PATH; else copy or make the "
+               "file again"});
         throw damaged(info_.path, place(), "is damaged or truncated behind this read");
       }
       if (take(read)) return true;
@@ -120,6 +128,8 @@ class AlignmentSource : public ReadSource {
 
  private:
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+  bool is_cram() const { return hts_get_format(file_.get())->format == cram; }
 
   bool take(Read& read) {
     const bam1_core_t& core = record_->core;

@@ -52,6 +52,9 @@ struct ReadFileInfo {
       chromosomes;          // the header's, in its order, some perhaps of length 0; empty for text
   std::string index;        // path of an index that is there and not older than the file; or empty
   std::string older_index;  // path of one that is older; or empty
+  // FASTA file with an index that CRAM is read with; empty: HTSlib looks where the header and REF_PATH say,
+  // should it need one, for slices with reads of several chromosomes.
+  std::string reference;
   // Reads that the index counts on the chromosomes of the header; empty: it does not tell.
   std::vector<std::uint64_t> mapped;
 };

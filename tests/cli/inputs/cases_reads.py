@@ -492,6 +492,52 @@ def test_files_that_are_wrong(box):
     check(values_of(box, "none.bw", 200) == {}, "values of no reads")
 
 
+def test_damaged_cram_and_references(box):
+    """CRAM files made by a reference are counted without it, unless a slice has several chromosomes; one that is given must be theirs."""
+    os.environ["REF_PATH"] = "none"  # else HTSlib asks a server
+    rng, alignments = random.Random(34), random_alignments(34)
+    for one in alignments:
+        one.tags = ["CB:Z:AAA-1"]
+    bases = {name: "".join(rng.choice("ACGT") for _ in range(length)) for name, length in CHROMOSOMES}
+    write = lambda name, lengths: (box.write(name, "".join(">%s\n%s\n" % (one, bases[one][:length]) for one, length in lengths)),
+                                   box.write(name + ".fai", "".join("%s\t%d\t0\t%d\t%d\n" % (one, length, length, length + 1) for one, length in lengths)))
+    write("genome.fa", CHROMOSOMES)
+    make(box, alignments, "by.cram", "--fasta", "genome.fa")
+    make(box, alignments, "plain.bam")
+    box.write("cells.tsv", "AAA-1\tA\n")
+    box.ok("count -b 50 -o checked.bw --fasta genome.fa by.cram")
+    box.ok("count -b 50 --fasta genome.fa --groups cells.tsv --prefix cram by.cram")
+    make(box, [one for one in alignments if one.chromosome == "chrB"], "one.cram", "--fasta", "genome.fa")
+    for name in ("genome.fa", "genome.fa.fai"):
+        box.path(name).unlink()
+    box.ok("count -b 50 --groups cells.tsv --prefix cram one.cram")
+    box.fails("count -b 50 -o x.bw by.cram", 3, "by.cram", "or needs the reference", "--fasta", "REF_PATH")
+    box.ok("count -b 50 -r chrB:1-1000 -o near.bw by.cram")
+    box.ok("count -b 50 -o plain.bw plain.bam")
+    check(box.path("plain.bw").read_bytes() == box.path("checked.bw").read_bytes(), "counts of CRAM")
+    wanted = {name: bins for name, bins in expected(alignments, 50, {})[0].items() if name == "chrB"}
+    same(values_of(box, "cram.A.bw", 50), wanted, "counts without the reference")
+    box.fails("count -o x.bw --fasta genome.fa by.cram", 4, "genome.fa")
+    write("short.fa", CHROMOSOMES[:2])
+    box.fails("count -o x.bw --fasta short.fa by.cram", 3, "by.cram", "chromosomes that short.fa has not", "empty, tiny")
+    write("other.fa", [*CHROMOSOMES[:3], ("tiny", 149)])
+    box.fails("count -o x.bw --fasta other.fa by.cram", 3, "by.cram", "tiny has 150 bases, in other.fa 149")
+    box.path("other.fa.fai").unlink()
+    box.fails("count -o x.bw --fasta other.fa by.cram", 3, "other.fa", "no index other.fa.fai", "samtools faidx")
+    whole = box.path("by.cram").read_bytes()
+    box.write("cut.cram", whole[:len(whole) // 2])
+    box.fails("count -o x.bw cut.cram", 3, "cut.cram", "truncated")
+    write("genome.fa", CHROMOSOMES)
+    box.write("torn.cram", whole[:len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200:])
+    box.fails("count -o x.bw --fasta genome.fa torn.cram", 3, "torn.cram", "damaged or truncated")
+    box.write("torn.cram.crai", box.path("by.cram.crai").read_bytes()[:-9])
+    box.fails("count -o x.bw torn.cram", 3, "torn.cram.crai", "damaged")
+    make(box, random_alignments(35, count=4000), "large.bam")
+    box.write("plain.bam.bai", box.path("large.bam.bai").read_bytes())
+    result = box.run("count -o x.bw plain.bam")
+    check(result.code in (0, 3) and result.stderr.count("semicrf: error: ") == (result.code != 0), "an index of another file\n%s" % result)
+
+
 def test_an_index_that_is_older(box):
     """Is not used, with a warning."""
     alignments = random_alignments(29)
