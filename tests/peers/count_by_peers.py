@@ -67,8 +67,14 @@ def rows(text):
 
 
 def with_samtools(box):
-    ours = dict(box.count(1, "--count", "depth", "--exclude-flags", 1796, "a.bam"), bin=1)
-    box.compare("samtools depth", ours, ((row[0], int(row[1]) - 1, float(row[2])) for row in rows(box.run("samtools", "depth", "-a", "a.bam"))))
+    box.run("samtools", "view", "-C", "--output-fmt-option", "no_ref=1", "-o", "a.cram", "a.bam")
+    box.run("samtools", "index", "a.cram")
+    depths = rows(box.run("samtools", "depth", "-a", "a.bam"))
+    for file in ("a.bam", "a.cram"):
+        ours = dict(box.count(1, "--count", "depth", "--exclude-flags", 1796, file), bin=1)
+        box.compare("samtools depth, " + file, ours, ((row[0], int(row[1]) - 1, float(row[2])) for row in depths))
+        ours = dict(box.count(1, "--count", "depth", "--exclude-flags", 1796, "-r", "chrA:301-900", file), bin=1)
+        box.compare("samtools depth -r, " + file, ours, ((row[0], int(row[1]) - 1, float(row[2])) for row in rows(box.run("samtools", "depth", "-a", "-r", "chrA:301-900", "a.bam"))))
     ours = dict(box.count(50, "--count", "depth", "--exclude-flags", 1796, "--min-mapq", 30, "a.bam"), bin=50)
     box.path("bins.bed").write_text("".join("%s\t%d\t%d\n" % (name, begin, min(begin + 50, length)) for name, length in CHROMOSOMES for begin in range(0, length, 50)))
     found = rows(box.run("samtools", "bedcov", "-j", "-Q", 30, "bins.bed", "a.bam"))
