@@ -123,7 +123,10 @@ def test_a_checkpoint_that_cannot_be_written_loses_no_fit(box):
 def test_outputs_that_belong_together_are_there_together(box):
     box.write("s.bed", "c\t0\t100\ta\nc\t100\t200\tb\n")
     box.write("t.bed", "c\t0\t150\ta\nc\t150\t200\tb\n")
-    for words in ("describe s.bed --transitions", "compare s.bed t.bed --jaccard", "compare s.bed t.bed --regions", "compare s.bed t.bed --switches"):
+    for label in "ab":
+        box.write("p.%s.bedgraph" % label, "c\t0\t200\t0.5\n")
+    for words in ("describe s.bed --transitions", "compare s.bed t.bed --jaccard", "compare s.bed t.bed --regions", "compare s.bed t.bed --switches",
+                  "reproducibility s.bed t.bed --labels p --r-values", "reproducibility s.bed t.bed --labels p --confident"):
         result = box.run(words.replace(" s.bed", " -o table.txt s.bed") + " /dev/full")
         check(result.code == 5 and "/dev/full" in result.stderr and "table.txt" not in box.listing(), "%s: %s %s" % (words, result, box.listing()))
 
