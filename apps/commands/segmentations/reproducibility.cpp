@@ -143,7 +143,7 @@ void add_reproducibility_command(CLI::App& program) {
           columns_help() +
           "  --r-values FILE       bedGraph: the r-value of every base of A; bigWig when FILE ends in .bw\n"
           "  --confident FILE      BED: the stretches of A's segments with an r-value of --level or more;\n"
-          "                        column 5 is 1000 times their mean\n"
+          "                        column 5 is 1000 times their mean; --level 0: all segments\n"
           "  --curves FILE         table of r-values: from which posterior on, bases, share reproduced, "
           "r-value\n"
           "  --granularity FILE    table: labels of B taken together by falling Jaccard index, the share of\n"

@@ -204,7 +204,7 @@ def test_every_number(box):
         regions = {"c1": [(10, 60), (75, 140)], "c2": [(0, 50)]} if round_ % 2 else {c: [(0, 150)] for c in SIZES}
         box.write("regions.bed", "".join("%s\t%d\t%d\n" % (c, *one) for c, part in regions.items() for one in part))
         first = {c: [segment for one in regions.get(c, []) for segment in cut(part, *one)] for c, part in first.items()}
-        rule, tolerance, level, fold = ["best", "pairs", "names"][round_ % 3], rng.randint(0, 4), rng.choice([0.5, 0.9]), rng.choice([7, 20, 1000])
+        rule, tolerance, level, fold = ["best", "pairs", "names"][round_ % 3], rng.randint(0, 4), rng.choice([0, 0.5, 0.9]), rng.choice([7, 20, 1000])
         two = round_ % 2 == 0
         box.path("mqc%d" % round_).mkdir()
         options = (["--labels", "y"] if two else []) + (["-L", "regions.bed"] if round_ % 2 else []) + ["-t", str(1 + round_ % 2)]
