@@ -7,74 +7,13 @@
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
-#include "eval/metrics/stretches.h"
 #include "io/files/output_names.h"
 #include "segmentation/label_tracks.h"
 #include "segmentation/posterior_reader.h"
+#include "segmentation/replicate_chromosomes.h"
 
 namespace semicrf {
 namespace {
-
-// A chromosome that both segmentations have.
-struct ChromosomePair {
-  const SegmentedChromosome* first = nullptr;
-  const SegmentedChromosome* second = nullptr;
-  std::vector<BinRange> second_covers;  // bases
-};
-
-// In the order of the first.
-std::vector<ChromosomePair> pair_chromosomes(const SegmentationFile& first, const SegmentationFile& second) {
-  std::vector<ChromosomePair> pairs;
-  for (const SegmentedChromosome& chromosome : first.chromosomes)
-    if (const SegmentedChromosome* other = second.find(chromosome.name))
-      pairs.push_back({&chromosome, other, covered_ranges(other->segments)});
-  return pairs;
-}
-
-// Calls visit(begin, end, inside) for the parts of [begin, end) that lie in one of the sorted, disjoint
-// ranges or in none. Ranges before `at` end at or before `begin`; it is moved along.
-template <class Visit>
-void visit_parts(const std::vector<BinRange>& ranges, std::size_t& at, std::int64_t begin, std::int64_t end,
-                 Visit visit) {
-  while (begin < end) {
-    while (at < ranges.size() && ranges[at].end <= begin) ++at;
-    const bool known = at < ranges.size();
-    const bool inside = known && ranges[at].begin <= begin;
-    std::int64_t stop = end;
-    if (known) stop = std::min(end, inside ? ranges[at].end : ranges[at].begin);
-    visit(begin, stop, inside);
-    begin = stop;
-  }
-}
-
-// Calls visit(label of the first, begin, end) for the parts of its segments that the second covers, of those
-// labels that are wanted.
-template <class Wanted, class Visit>
-void visit_common(const ChromosomePair& pair, Wanted wanted, Visit visit) {
-  std::size_t at = 0;
-  for (const LabelledSegment& segment : pair.first->segments)
-    if (wanted(segment.label))
-      visit_parts(pair.second_covers, at, segment.begin, segment.end,
-                  [&](std::int64_t begin, std::int64_t end, bool covered) {
-                    if (covered) visit(segment.label, begin, end);
-                  });
-}
-
-// Bases at most `tolerance` away from one with the label, as sorted, disjoint ranges.
-std::vector<BinRange> bases_near(const SegmentedChromosome& chromosome, std::size_t label,
-                                 std::int64_t tolerance) {
-  std::vector<BinRange> ranges;
-  for (const LabelledSegment& segment : chromosome.segments) {
-    if (segment.label != label) continue;
-    const BinRange wide{segment.begin - tolerance, segment.end + tolerance};
-    if (!ranges.empty() && ranges.back().end >= wide.begin) {
-      ranges.back().end = wide.end;
-    } else {
-      ranges.push_back(wide);
-    }
-  }
-  return ranges;
-}
 
 // What is counted of one label of the first.
 struct LabelCounts {
@@ -239,12 +178,60 @@ LabelReproducibility overlap_of(const LabelPairs& pairs, std::size_t label,
   return one;
 }
 
+// What the posteriors of a label say.
+struct CountedLabel {
+  std::int64_t reproduced = 0, without_posterior = 0, confident = 0;  // bases
+  Mean posterior;
+  std::optional<Reliability> held_out;
+  CalibrationCurve curve;
+};
+
+std::vector<CountedLabel> count_labels(const SegmentationFile& first,
+                                       const std::vector<ChromosomePair>& chromosomes,
+                                       const std::vector<std::optional<std::size_t>>& matches,
+                                       const ReproducibilityOptions& options) {
+  const std::map<std::string, std::string> files = label_track_files(options.labels);
+  for (const Label& label : first.labels) posterior_file(label, files, options.labels);
+  std::vector<CountedLabel> labels(first.labels.size());
+  const Counting counting(first, chromosomes, options);
+  parallel_for(options.threads, labels.size(), [&](std::size_t label, int) {
+    const LabelCounts counts =
+        counting.count(label, matches[label], posterior_file(first.labels[label], files, options.labels));
+    ReproducedBases all = counts.folds[0];
+    all += counts.folds[1];
+    CalibrationCurve curve(all);
+    const std::int64_t confident = confident_bases(all, curve, options.level);
+    labels[label] = {counts.reproduced, counts.without_posterior,
+                     confident,         {counts.posterior_sum, all.all().bases},
+                     held_out(counts),  std::move(curve)};
+  });
+  if (std::ranges::all_of(labels, [](const CountedLabel& one) { return one.posterior.bases == 0; }))
+    throw InputError({options.labels, "", "the label posteriors have no value on any base that both have",
+                      "give the posteriors of the run that made the segments of " + first.path});
+  return labels;
+}
+
 // Sums over labels for the line of all of them together.
 struct Sums {
-  std::int64_t both = 0, reproduced = 0, with_posterior = 0, confident = 0;
+  std::int64_t both = 0, reproduced = 0, confident = 0;
   double expected_overlap = 0, expected_reproduced = 0;
   Mean posterior, match_posterior;
   Reliability held_out;
+
+  // `share`: of the common bases that have the label.
+  void add(const LabelReproducibility& one, const CountedLabel& counted, const Mean& match, double share) {
+    both += one.both;
+    expected_overlap += share * one.expected_overlap.value_or(0);
+    expected_reproduced += share * one.expected_reproduced.value_or(0);
+    reproduced += counted.reproduced;
+    confident += counted.confident;
+    for (auto [sum, mean] :
+         {std::pair(&posterior, &counted.posterior), std::pair(&match_posterior, &match)}) {
+      sum->sum += mean->sum;
+      sum->bases += mean->bases;
+    }
+    if (counted.held_out) held_out += *counted.held_out;
+  }
 
   LabelReproducibility all(const LabelPairs& pairs) const {
     LabelReproducibility one;
@@ -255,7 +242,7 @@ struct Sums {
     one.kappa = cohens_kappa(*one.overlap, expected_overlap);
     one.reproduced = over(static_cast<double>(reproduced), pairs.common);
     one.expected_reproduced = expected_reproduced;
-    if (with_posterior > 0) one.confident = over(static_cast<double>(confident), with_posterior);
+    one.confident = over(static_cast<double>(confident), posterior.bases);
     one.calibration_error = held_out.calibration_error();
     one.posterior = posterior.value();
     one.match_posterior = match_posterior.value();
@@ -299,67 +286,29 @@ Reproducibility measure_reproducibility(const SegmentationFile& first, const Seg
   Reproducibility found;
   found.pairs = count_label_pairs(first, second);
   found.matches = match_labels(found.pairs, options.match);
-  const std::size_t labels = first.labels.size();
-  found.curves.resize(labels);
   const std::vector<ChromosomePair> chromosomes = pair_chromosomes(first, second);
-  const std::map<std::string, std::string> files = label_track_files(options.labels);
-  for (const Label& label : first.labels) posterior_file(label, files, options.labels);
+  std::vector<CountedLabel> counted = count_labels(first, chromosomes, found.matches, options);
   const std::vector<double> near = near_shares(chromosomes, found.pairs, options);
-  std::vector<Mean> second_means(labels);
+  std::vector<Mean> of_matches(counted.size());
   if (!options.second_labels.empty())
-    second_means = match_posteriors(second, chromosomes, found.matches, options);
+    of_matches = match_posteriors(second, chromosomes, found.matches, options);
 
-  struct Counted {
-    std::int64_t reproduced = 0, without_posterior = 0, confident = 0;
-    Mean posterior;
-    std::optional<Reliability> held_out;
-  };
-  std::vector<Counted> counted(labels);
-  const Counting counting(first, chromosomes, options);
-  parallel_for(options.threads, labels, [&](std::size_t label, int) {
-    const LabelCounts counts = counting.count(label, found.matches[label],
-                                              posterior_file(first.labels[label], files, options.labels));
-    ReproducedBases all = counts.folds[0];
-    all += counts.folds[1];
-    found.curves[label] = CalibrationCurve(all);
-    counted[label] = {counts.reproduced,
-                      counts.without_posterior,
-                      confident_bases(all, found.curves[label], options.level),
-                      {counts.posterior_sum, all.all().bases},
-                      held_out(counts)};
-  });
-
-  if (std::ranges::all_of(counted, [](const Counted& one) { return one.posterior.bases == 0; }))
-    throw InputError({options.labels, "", "the label posteriors have no value on any base that both have",
-                      "give the posteriors of the run that made the segments of " + first.path});
   Sums sums;
-  for (std::size_t label = 0; label < labels; ++label) {
+  for (std::size_t label = 0; label < counted.size(); ++label) {
     LabelReproducibility one = overlap_of(found.pairs, label, found.matches[label]);
-    const Counted& counts = counted[label];
-    found.without_posterior += counts.without_posterior;
+    CountedLabel& counts = counted[label];
     if (one.bases > 0) {
       one.reproduced = over(static_cast<double>(counts.reproduced), one.bases);
       one.expected_reproduced = found.matches[label] ? near[*found.matches[label]] : 0;
-      const double here = over(static_cast<double>(one.bases), found.pairs.common);
-      sums.expected_overlap += here * *one.expected_overlap;
-      sums.expected_reproduced += here * *one.expected_reproduced;
     }
     if (counts.posterior.bases > 0)
       one.confident = over(static_cast<double>(counts.confident), counts.posterior.bases);
     one.posterior = counts.posterior.value();
-    one.match_posterior = second_means[label].value();
-    if (counts.held_out) {
-      one.calibration_error = counts.held_out->calibration_error();
-      sums.held_out += *counts.held_out;
-    }
-    sums.both += one.both;
-    sums.reproduced += counts.reproduced;
-    sums.with_posterior += counts.posterior.bases;
-    sums.confident += counts.confident;
-    sums.posterior.sum += counts.posterior.sum;
-    sums.posterior.bases += counts.posterior.bases;
-    sums.match_posterior.sum += second_means[label].sum;
-    sums.match_posterior.bases += second_means[label].bases;
+    one.match_posterior = of_matches[label].value();
+    if (counts.held_out) one.calibration_error = counts.held_out->calibration_error();
+    sums.add(one, counts, of_matches[label], over(static_cast<double>(one.bases), found.pairs.common));
+    found.without_posterior += counts.without_posterior;
+    found.curves.push_back(std::move(counts.curve));
     found.labels.push_back(std::move(one));
   }
   found.labels.push_back(sums.all(found.pairs));
