@@ -51,6 +51,7 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
   }
   if (files.empty()) return;
   std::vector<const ReadFileInfo*> infos;
+  infos.reserve(files.size());
   for (const CountedFile& file : files) infos.push_back(&file.file);
   ReadChromosomes chromosomes = chromosomes_of_reads(infos, wanted, wanted_file);
   warnings.insert(warnings.end(), chromosomes.warnings.begin(), chromosomes.warnings.end());

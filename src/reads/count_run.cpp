@@ -298,6 +298,7 @@ class CountRun {
   void write() const {
     const std::vector<std::unique_ptr<BinValues>> all = values();
     std::vector<const BinValues*> views;
+    views.reserve(all.size());
     for (const auto& one : all) views.push_back(one.get());
     std::optional<NewFolder> folder;
     if (!options_.chromhmm_folder.empty()) folder.emplace(options_.chromhmm_folder);
@@ -334,6 +335,7 @@ class CountRun {
     std::vector<Text> texts;
     for (const auto& [name, of_cell] : cells) {
       std::vector<const BinValues*> tracks;
+      tracks.reserve(marks.size());
       for (const std::string& mark : marks)
         tracks.push_back(of_cell.contains(mark) ? of_cell.at(mark) : nullptr);
       for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) {
