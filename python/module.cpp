@@ -410,11 +410,12 @@ NB_MODULE(_core, m) {
       .def(nb::init<const std::string&, bool, int, int>(), "backend"_a, "double_precision"_a, "threads"_a,
            "device"_a)
       .def("set_tables", &Layer::set_tables, "num_labels"_a, "max_duration"_a, "addresses"_a, "uniform"_a)
-      .def("forward_backward", &Layer::forward_backward, "lengths"_a, "scores"_a, "start_scores"_a.none(),
-           "end_scores"_a.none(), "log_partition"_a, "labels"_a.none(), "starts"_a.none(), "ends"_a.none(),
-           "transition"_a.none(), "duration"_a.none(), "tail"_a.none(), "stream"_a)
-      .def("hessian_product", &Layer::hessian_product, "lengths"_a, "scores"_a, "start_scores"_a.none(),
-           "end_scores"_a.none(), "directions"_a, "products"_a);
+      .def("forward_backward", &Layer::forward_backward, "lengths"_a, "scores"_a.none(),
+           "start_scores"_a.none(), "end_scores"_a.none(), "log_partition"_a, "labels"_a.none(),
+           "starts"_a.none(), "ends"_a.none(), "transition"_a.none(), "duration"_a.none(), "tail"_a.none(),
+           "stream"_a)
+      .def("hessian_product", &Layer::hessian_product, "lengths"_a, "scores"_a.none(),
+           "start_scores"_a.none(), "end_scores"_a.none(), "directions"_a, "products"_a);
   nb::class_<Result>(m, "Result")
       .def("number", [](const Result& result, std::size_t sequence,
                         int which) { return result.number(sequence, static_cast<semicrf_number>(which)); })

@@ -76,57 +76,70 @@ def _layer(device: torch.device, double: bool, threads: int) -> _core.Layer:
 
 def _set_tables(layer: _core.Layer, transition: Tensor, duration: Tensor, tail: Tensor | None, start: Tensor | None,
                 end: Tensor | None, uniform: bool) -> None:
-    kept = [None if one is None else one.detach().to("cpu", torch.float64).contiguous()
-            for one in (transition, duration, None if tail is None else tail.detach().exp(), start, end)]
-    layer.set_tables(duration.shape[1], duration.shape[0], [0 if one is None else one.data_ptr() for one in kept], uniform)
+    given = (transition, duration, None if tail is None else tail.double().exp(), start, end)
+    there = [one if one.dim() == 2 else one[None] for one in given if one is not None]
+    if transition.is_cuda and all(one.is_cuda for one in there):
+        rows = torch.cat([one.double() for one in there]).cpu()  # one wait for the GPU
+    else:
+        rows = torch.cat([one.to("cpu", torch.float64) for one in there])
+    at, addresses = 0, []
+    for one in given:
+        addresses.append(0 if one is None else rows.data_ptr() + 8 * at)
+        at += 0 if one is None else one.numel()
+    layer.set_tables(duration.shape[1], duration.shape[0], addresses, uniform)
 
 
 def _view(array: Tensor | None) -> tuple[int, ...] | None:
-    if array is None:
-        return None
-    strides = array.stride()
-    return (array.data_ptr(), array.element_size(), strides[0], strides[1], strides[2] if array.dim() > 2 else 1)
+    return None if array is None or array.numel() == 0 else (array.data_ptr(), array.element_size(), *array.stride())
+
+
+def _table_views(counts: Tensor, labels: int) -> list[tuple[int, ...] | None]:
+    """Of the rows of transitions, of durations and of the tail in (B, C + K + 1, C)."""
+    if counts.numel() == 0:
+        return [None] * 3
+    return [(counts.data_ptr() + 8 * labels * row, 8, *counts.stride()) for row in (0, labels, counts.shape[1] - 1)]
 
 
 def _compute_forward_backward(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, transition: Tensor,
                               duration: Tensor, tail: Tensor | None, start: Tensor | None, end: Tensor | None, lengths: Tensor,
                               uniform: bool, counts: bool, starts: bool, ends: bool,
-                              threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+                              threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     layer = _layer(scores.device, scores.dtype == torch.float64, threads)
     _set_tables(layer, transition, duration, tail, start, end, uniform)
-    found = _outputs(scores, duration, counts, starts, ends, torch.zeros, torch.device("cpu"))
-    log_z, by_position, by_table = found[0], found[1:4], found[4:]
     on_gpu = scores.is_cuda
+    host = dict(device="cpu", pin_memory=True) if on_gpu else {}
+    found = _outputs(scores, duration, counts, starts, ends, torch.zeros, host)
+    log_z, *by_position, by_table = found
     given = [None if one is None else one.contiguous() if on_gpu else one for one in (scores, start_scores, end_scores)]
-    layer.forward_backward(lengths.tolist(), *[_view(one) for one in given], log_z.data_ptr(),
-                           *[_view(one) if one.numel() else None for one in by_position],
-                           *[_view(one) if counts else None for one in by_table],
+    layer.forward_backward(lengths.tolist(), *map(_view, given), log_z.data_ptr(), *map(_view, by_position),
+                           *_table_views(by_table, scores.shape[2]),
                            torch.cuda.current_stream(scores.device).cuda_stream if on_gpu else 0)
-    if on_gpu and bool(torch.isinf(log_z).any()):
-        for one in by_position:
-            if one.numel():
-                one[torch.isinf(log_z).to(scores.device)] = 0
-    return tuple(one.to(scores.device) for one in found)
+    if not on_gpu:
+        return found
+    impossible = np.isinf(log_z.numpy()).nonzero()[0].tolist()
+    for one in by_position:
+        if impossible and one.numel():
+            one[impossible] = 0
+    return (log_z.to(scores.device, non_blocking=True), *by_position, by_table.to(scores.device, non_blocking=True))
 
 
 def _outputs(scores: Tensor, duration: Tensor, counts: bool, starts: bool, ends: bool, make: Any,
-             host: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+             host: dict[str, Any]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """log Z; labels, starts and ends (B, T, C); counts (B, C + K + 1, C). `host`: where those are that the host makes."""
     batch, _, labels = scores.shape
 
     def by_position(wanted: bool) -> Tensor:
         return make(tuple(scores.shape) if wanted else (0,), dtype=scores.dtype, device=scores.device)
 
-    def table(rows: int) -> Tensor:
-        return make((batch if counts else 0, rows, labels), dtype=torch.float64, device=host)
-
-    return (make((batch,), dtype=torch.float64, device=host), by_position(counts), by_position(starts), by_position(ends),
-            table(labels), table(duration.shape[0]), table(1))
+    where = {"device": scores.device, "dtype": torch.float64, **host}
+    return (make((batch,), **where), by_position(counts), by_position(starts), by_position(ends),
+            make((batch if counts else 0, labels + duration.shape[0] + 1, labels), **where))
 
 
 def _like_forward_backward(scores: Tensor, start_scores: Any, end_scores: Any, transition: Any, duration: Tensor, tail: Any,
                            start: Any, end: Any, lengths: Any, uniform: bool, counts: bool, starts: bool, ends: bool,
-                           threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    return _outputs(scores, duration, counts, starts, ends, torch.empty, scores.device)
+                           threads: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return _outputs(scores, duration, counts, starts, ends, torch.empty, {})
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -140,64 +153,69 @@ def _backward(ctx: Any, along_log_z: Tensor | None, *along: Tensor | None) -> tu
     scores, start_scores, end_scores, transition, duration, tail, start, end, lengths = inputs
     if found[0].dim() != 3:
         raise RuntimeError("semicrf: log Z was computed without its gradients, and is differentiated")
-    changes: list[Tensor | None] = [None] * 6  # by scores, start_scores, end_scores and, for every sequence, the tables
+    changes: list[Tensor | None] = [None] * 4  # by scores, start_scores, end_scores and, for every sequence, all tables
     if along_log_z is not None:
         weights = along_log_z.reshape(-1, 1, 1)
         changes = [None if one.numel() == 0 else weights.to(one.dtype) * one for one in found]
     if any(one is not None for one in along):
         products = _hessian_product(*inputs, ctx.uniform, ctx.threads, *along)
         changes = [own if one.numel() == 0 else one if own is None else own + one for own, one in zip(changes, products)]
-    by_scores = changes[0]
+    *by_position, by_table = changes
+    rows = None if by_table is None else by_table.sum(0)
+    labels = scores.shape[2]
 
-    def of_table(table: Tensor | None, change: Tensor | None) -> Tensor | None:
-        return None if table is None or change is None else change.sum(0).to(table).reshape(table.shape)
-
-    def at_edge(table: Tensor | None, position: Tensor) -> Tensor | None:
-        if table is None or by_scores is None:
+    def of_table(table: Tensor | None, first: int) -> Tensor | None:
+        if table is None or rows is None:
             return None
-        rows = torch.arange(len(by_scores), device=by_scores.device)
-        return by_scores[rows, position.to(by_scores.device)].sum(0).to(table)
+        return rows[first:first + (table.shape[0] if table.dim() == 2 else 1)].to(table).reshape(table.shape)
 
-    return (by_scores, *[None if given is None or change is None else change.to(given)
-                         for given, change in zip((start_scores, end_scores), changes[1:3])],
-            of_table(transition, changes[3]), of_table(duration, changes[4]), of_table(tail, changes[5]),
-            at_edge(start, torch.zeros_like(lengths)), at_edge(end, lengths - 1), None, None, None, None, None, None)
+    def at_edge(table: Tensor | None, last: bool) -> Tensor | None:
+        if table is None or by_position[0] is None:
+            return None
+        change = by_position[0]
+        at = change[:, 0] if not last else change[torch.arange(len(change)), lengths - 1]
+        return at.sum(0).to(table)
+
+    return (*[None if given is None or change is None else change.to(given)
+              for given, change in zip((scores, start_scores, end_scores), by_position)],
+            of_table(transition, 0), of_table(duration, labels), of_table(tail, labels + duration.shape[0]),
+            at_edge(start, False), at_edge(end, True), None, None, None, None, None, None)
 
 
 def _compute_hessian_product(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, transition: Tensor,
                              duration: Tensor, tail: Tensor | None, start: Tensor | None, end: Tensor | None, lengths: Tensor,
                              uniform: bool, threads: int, along_labels: Tensor | None, along_starts: Tensor | None,
-                             along_ends: Tensor | None, along_transition: Tensor | None, along_duration: Tensor | None,
-                             along_tail: Tensor | None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+                             along_ends: Tensor | None, along_counts: Tensor | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """How label, start and end posteriors and the expected counts change along a direction, for every sequence."""
-    def double(one: Tensor | None) -> Tensor | None:
-        return None if one is None or one.numel() == 0 else one.detach().to("cpu", torch.float64).contiguous()
+    def double(one: Tensor | None) -> Tensor:
+        return torch.empty(0) if one is None else one.detach().to("cpu", torch.float64).contiguous()
 
     layer = _layer(torch.device("cpu"), True, threads)
     _set_tables(layer, transition, duration, tail, start, end, uniform)
     host = [double(one) for one in (scores, start_scores, end_scores)]
-    directions = [double(one) for one in (along_labels, along_starts, along_ends, along_transition, along_duration, along_tail)]
+    *directions, by_table = (double(one) for one in (along_labels, along_starts, along_ends, along_counts))
     products = _products(host[0], start_scores, end_scores, duration, torch.zeros, torch.float64)
-    layer.hessian_product(lengths.tolist(), *[_view(one) for one in host], [_view(one) for one in directions],
-                          [_view(one) if one.numel() else None for one in products])
-    return tuple(one.to(scores) if i < 3 else one.to(scores.device) for i, one in enumerate(products))
+    labels = scores.shape[2]
+    layer.hessian_product(lengths.tolist(), *map(_view, host), [*map(_view, directions), *_table_views(by_table, labels)],
+                          [*map(_view, products[:3]), *_table_views(products[3], labels)])
+    return (*[one.to(scores) for one in products[:3]], products[3].to(scores.device))
 
 
 def _products(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, duration: Tensor, make: Any,
-              dtype: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+              dtype: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     batch, _, labels = scores.shape
 
     def by_position(wanted: bool) -> Tensor:
         return make(tuple(scores.shape) if wanted else (0,), dtype=dtype, device=scores.device)
 
     return (by_position(True), by_position(start_scores is not None), by_position(end_scores is not None),
-            *[make((batch, rows, labels), dtype=torch.float64, device=scores.device) for rows in (labels, duration.shape[0], 1)])
+            make((batch, labels + duration.shape[0] + 1, labels), dtype=torch.float64, device=scores.device))
 
 
 def _like_hessian_product(scores: Tensor, start_scores: Tensor | None, end_scores: Tensor | None, transition: Any,
                           duration: Tensor, tail: Any, start: Any, end: Any, lengths: Any, uniform: bool, threads: int,
-                          along_labels: Any, along_starts: Any, along_ends: Any, along_transition: Any, along_duration: Any,
-                          along_tail: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+                          along_labels: Any, along_starts: Any, along_ends: Any,
+                          along_counts: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return _products(scores, start_scores, end_scores, duration, torch.empty, scores.dtype)
 
 
@@ -244,7 +262,7 @@ class _Problem:
     def inputs(self) -> tuple[Tensor | None, ...]:
         return (self.scores, self.start_scores, self.end_scores, self.transition, self.duration, self.tail, self.start, self.end)
 
-    def solve(self, marginals: bool) -> tuple[Tensor, ...]:
+    def solve(self, marginals: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         needed = torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in self.inputs())
         counts = marginals or needed
         starts, ends = (marginals or needed and one is not None for one in (self.start_scores, self.end_scores))
@@ -311,10 +329,10 @@ def marginals(scores: Tensor, transition: Tensor, duration: Tensor, tail: Tensor
               threads: int | None = None) -> Marginals:
     """The `Marginals` of each sequence; arguments as for `log_partition`. They may be differentiated once: the products of the
     Hessian of log Z that this needs are computed on the host, in double."""
-    log_z, labels, starts, ends, *counts = _Problem(scores, transition, duration, tail, start, end, lengths, start_scores,
-                                                    end_scores, initial, centering, threads).solve(True)
-    by_transition, by_duration, by_tail = counts
-    return Marginals(labels, starts, ends, by_transition, by_duration, by_tail[:, 0], log_z)
+    log_z, labels, starts, ends, counts = _Problem(scores, transition, duration, tail, start, end, lengths, start_scores,
+                                                   end_scores, initial, centering, threads).solve(True)
+    columns = scores.shape[2]
+    return Marginals(labels, starts, ends, counts[:, :columns], counts[:, columns:-1], counts[:, -1], log_z)
 
 
 def path_score(scores: Tensor, labels: Tensor, transition: Tensor, duration: Tensor, tail: Tensor | None = None,

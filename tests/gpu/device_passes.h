@@ -85,7 +85,8 @@ class DevicePasses {
     return {cuda::SequenceLayout(std::move(placed)), scores_};
   }
   cuda::PosteriorWork work(const PosteriorArrays& wanted) const {
-    return {marked_, {&wanted, 1}, wanted.counts, {}};
+    const std::size_t counting = wanted.counts != nullptr ? marked_.layout.sequences.size() : 0;
+    return {marked_, {&wanted, 1}, std::vector<ExpectedCounts*>(counting, wanted.counts), {}};
   }
   void wait() const { SEMICRF_CUDA_CHECK(cudaStreamSynchronize(context_.stream.get())); }
   void begin_stage() {

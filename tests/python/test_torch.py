@@ -226,8 +226,7 @@ class Layer(unittest.TestCase):
             torch.library.opcheck(torch.ops.semicrf.forward_backward.default, arguments)
         plain = [one.detach() for one in (scores, transition, duration)]
         torch.library.opcheck(torch.ops.semicrf.hessian_product.default, (
-            plain[0], None, None, plain[1], plain[2], None, None, None, lengths, True, 1, torch.randn_like(plain[0]), None, None,
-            None, None, None))
+            plain[0], None, None, plain[1], plain[2], None, None, None, lengths, True, 1, torch.randn_like(plain[0]), None, None, None))
 
     @unittest.skipUnless(hasattr(torch.library, "custom_op"), "this PyTorch has no custom operators (2.4)")
     def test_compile(self):
@@ -373,7 +372,7 @@ class Layer(unittest.TestCase):
                 ("lengths: the shape", lambda: layer.log_partition(scores, transition, duration, lengths=[9])),
                 ("initial", lambda: layer.log_partition(scores, transition, duration, initial="some")),
                 ("centering", lambda: layer.log_partition(scores, transition, duration, centering="some")),
-                ("sequence 1.*3", lambda: layer.log_partition(bad, transition, duration)),
+                ("sequence 1.*3" if self.device == "cpu" else "scores: a value is NaN", lambda: layer.log_partition(bad, transition, duration)),
                 ("transition: entry 0 is nan", lambda: layer.log_partition(scores, transition * torch.nan, duration)),
                 ("start_scores: given", lambda: module(scores, start_scores=scores)),
                 ("start_scores: missing", lambda: layer.SemiCRF(3, 4, boundary="both")(scores)),
