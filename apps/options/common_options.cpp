@@ -21,9 +21,10 @@ namespace {
 
 void add_input_options(CLI::App& command, InputOptions& input) {
   command.add_option("-p,--params", input.parameters, "parameter file (JSON, format 1)")->required();
-  command.add_option("INPUT", input.inputs,
-                     "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
-                     " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
+  command.add_option(
+      "INPUT", input.inputs,
+      "one or more [name=]PATH: a bigWig file, BAM, CRAM or text per track (or label), or NPY/NPZ "
+      "arrays, one per sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
   add_track_options(command, input, false);
   add_label_names_option(command, input);
   add_missing_options(command, input);

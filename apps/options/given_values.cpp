@@ -232,6 +232,12 @@ std::vector<std::string> all_of(std::initializer_list<const std::vector<std::str
   return all;
 }
 
+// What was read of standard input is not there a second time.
+void check_standard_input(const std::vector<std::string>& read) {
+  if (std::ranges::count(read, kStandardInput) > 1)
+    throw UsageError("standard input is read twice (-)", "give a file for all but one of them");
+}
+
 // Who reads the pipe that it writes to waits for itself.
 void check_no_own_output(const std::vector<std::string>& read) {
   for (const std::string& path : read) {
@@ -261,6 +267,7 @@ void check_given_values(const CLI::App& command) {
     }
   }
   check_no_own_output(all_of({&given.read, &given.resumed}));
+  check_standard_input(given.read);
   check_distinct(all_of({&given.written, &given.checkpoints, &given.logs}), given.read);
   check_distinct(all_of({&given.written, &given.logs}), given.resumed);
   for (const auto& [path, kind] : given.formats) check_ending(path, kind);

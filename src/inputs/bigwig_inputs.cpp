@@ -83,7 +83,7 @@ std::vector<std::string> others_than(const std::vector<Chromosome>& wanted,
 }  // namespace
 
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
-                           const std::string& names_are, const ReadTracks& reads,
+                           const std::string& names_are, const MadeTracks& made,
                            std::vector<std::string>& binding) {
   BigWigColumns columns(names.size());
   const NameIndex places = NameIndex::of(names);
@@ -98,7 +98,7 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     if (column)
       throw InputError(
           {argument.path, "", "\"" + argument.name + "\" is given by " + column->path() + " already", ""});
-    column = std::make_unique<BigWigFile>(reads.open(argument));
+    column = std::make_unique<BigWigFile>(made.open(argument));
   }
   std::vector<std::string> unbound;
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "inputs/arguments/input_argument.h"
 #include "inputs/input_options.h"
-#include "inputs/read_tracks.h"
+#include "inputs/made_tracks.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/text/chromosomes.h"
 
@@ -20,9 +20,9 @@ using BigWigColumns = std::vector<std::unique_ptr<BigWigFile>>;
 
 // Binds each argument by name to one of `names` (tracks or labels, which `names_are` says). InputError naming
 // both sides when a name is unknown, is given twice or has no file. Adds a line per column to `binding`.
-// Those that are files of reads were counted by `reads`.
+// Those that are reads or text are in `made`.
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
-                           const std::string& names_are, const ReadTracks& reads,
+                           const std::string& names_are, const MadeTracks& made,
                            std::vector<std::string>& binding);
 
 // The chromosomes of several bigWig files.

@@ -1,5 +1,7 @@
 #include "inputs/describe_input.h"
 
+#include <filesystem>
+
 #include "core/error.h"
 #include "core/text/text.h"
 #include "inputs/arguments/track_steps.h"
@@ -9,6 +11,7 @@
 #include "io/files/input_kind.h"
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
+#include "io/tracks/track_text.h"
 #include "model/describe.h"
 
 namespace semicrf {
@@ -65,10 +68,52 @@ std::string describe_bigwig(const std::string& path) {
   return text;
 }
 
+// The chromosomes of text are known when it was read.
+std::string describe_text(const std::string& path) {
+  const TrackText text = inspect_track_text(path);
+  std::string said = describe(text.format);
+  const bool named = text.columns.size() > 1 || !text.columns.front().empty();
+  if (named) said += ", columns " + joined(text.columns, ", ");
+  const std::vector<std::string> cells = text.cells();
+  if (!cells.empty())
+    said += "; " + std::string(cells.size() == 1 ? "cell " : "cells ") + joined(cells, ", ");
+  said += "\n";
+  const std::vector<std::size_t> first = {0};
+  TrackRow row;
+  std::string chromosome;
+  std::int64_t rows = 0;
+  const bool chromhmm = is_chromhmm(text.format);
+  const auto end_chromosome = [&] {
+    if (rows > 0)
+      said += "  " + chromosome + ": " + plural(rows, "row") +
+              (chromhmm ? "" : ", the last one ends at base " + std::to_string(row.end)) + "\n";
+    rows = 0;
+  };
+  for (const std::string& cell : cells.empty() ? std::vector<std::string>{""} : cells) {
+    const auto reader = open_track_text(text, first, cell, 1);
+    if (cells.size() > 1) said += cell + "\n";
+    TrackRow next;
+    while (reader->next(next)) {
+      if (next.chromosome != chromosome || rows == 0) end_chromosome();
+      chromosome = next.chromosome;
+      row.end = next.end;
+      ++rows;
+    }
+    end_chromosome();
+  }
+  return said;
+}
+
 }  // namespace
 
 std::string describe_input(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return describe_text(path);
   switch (const InputKind kind = detect_input_kind(path)) {
+    case InputKind::kText:
+    case InputKind::kGzip:
+    case InputKind::kBgzip:
+      return describe_text(path);
     case InputKind::kNpy:
       return "NPY array, " + describe_array(NpyArray::open(path));
     case InputKind::kNpz:
@@ -82,7 +127,7 @@ std::string describe_input(const std::string& path) {
     }
     default:
       throw InputError({path, "", std::string("this is ") + describe(kind),
-                        "give a parameter file, a bigWig file or an NPY or NPZ array"});
+                        "give a parameter file, a bigWig file, a track as text, or an NPY or NPZ array"});
   }
 }
 

@@ -27,8 +27,8 @@ enum class ChromosomePolicy {
   kUnion,   // the files that lack one have no value there
 };
 
-class ReadTracks;
-std::shared_ptr<ReadTracks> new_read_tracks();  // read_tracks.h
+class MadeTracks;
+std::shared_ptr<MadeTracks> new_made_tracks();  // made_tracks.h
 
 struct InputOptions {
   std::string parameters;            // the parameter file
@@ -54,8 +54,8 @@ struct InputOptions {
   std::optional<EdgeRule> edges;                                // in place of the parameters' one
   std::vector<GeneratedSequence> generated;                     // instead of `inputs`
   std::uint64_t seed = 0;                                       // seed for the generated sequences
-  int threads = 1;                                              // that count reads
-  std::shared_ptr<ReadTracks> read_tracks = new_read_tracks();  // what was counted, shared by copies
+  int threads = 1;                                              // that count reads and read text
+  std::shared_ptr<MadeTracks> made_tracks = new_made_tracks();  // from reads and text, shared by copies
 };
 
 // Whether scores of starts or ends of segments are inputs.

@@ -27,7 +27,9 @@ namespace {
 std::vector<InputArgument> parse_arguments(const std::vector<std::string>& texts) {
   std::vector<InputArgument> arguments;
   arguments.reserve(texts.size());
-  for (const std::string& text : texts) arguments.push_back(parse_input_argument(text));
+  for (const std::string& text : texts)
+    for (InputArgument& column : columns_of_text(parse_input_argument(text)))
+      arguments.push_back(std::move(column));
   return arguments;
 }
 
@@ -41,6 +43,14 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
                             " is " + describe(arguments.front().kind),
                         "give either bigWig files or arrays"});
   return bigwig;
+}
+
+// The files that are read for the argument.
+std::vector<std::string> files_of(const InputArgument& argument) {
+  std::vector<std::string> files;
+  if (argument.text) files = argument.text->paths_of(argument.cell);
+  if (files.empty()) files.push_back(argument.path);
+  return files;
 }
 
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
@@ -60,6 +70,12 @@ void check_sequence_name(const std::string& file, const std::string& name, const
 // What the command line names: the tracks or scores of labels, and the scores of starts and ends.
 struct GivenInputs {
   std::vector<InputArgument> main, start, end;
+
+  std::vector<InputArgument> all() const {
+    std::vector<InputArgument> all = main;
+    for (const auto* arguments : {&start, &end}) all.insert(all.end(), arguments->begin(), arguments->end());
+    return all;
+  }
 };
 
 }  // namespace
@@ -146,9 +162,7 @@ void InputSet::State::open_inputs() {
 
   const GivenInputs given{input_arguments(options), parse_arguments(options.start_scores),
                           parse_arguments(options.end_scores)};
-  std::vector<InputArgument> all;
-  for (const auto* arguments : {&given.main, &given.start, &given.end})
-    all.insert(all.end(), arguments->begin(), arguments->end());
+  const std::vector<InputArgument> all = given.all();
   bigwig = all_bigwig(all);
   check_column_names(options, parameters, bigwig);
   for (const LackingTrack& track : lacking_tracks) binding.push_back(describe(track));
@@ -160,7 +174,8 @@ void InputSet::State::open_inputs() {
   NameIndex known_paths;
   known_paths.add(options.parameters);
   for (const InputArgument& argument : all)
-    if (known_paths.add(argument.path).second) paths.push_back(argument.path);
+    for (const std::string& path : files_of(argument))
+      if (known_paths.add(path).second) paths.push_back(path);
   for (const std::string& path :
        {options.samples_file, options.chrom_sizes_file, options.regions_file, options.exclude_file})
     if (!path.empty()) paths.push_back(path);
@@ -318,15 +333,15 @@ Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeI
 
 void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
   const std::vector<std::string> labels = names_of(parameters.labels);
-  ReadTracks& reads = *options.read_tracks;
-  reads.count(given.main, parameters.tracks, parameters.bin_size, wanted, options.chrom_sizes_file,
-              options.threads, warnings);
-  tracks = heads ? bind_bigwigs(given.main, names_of(parameters.tracks), "tracks", reads, binding)
-                 : bind_bigwigs(given.main, labels, "labels", reads, binding);
+  MadeTracks& made = *options.made_tracks;
+  made.make(given.all(), parameters.tracks,
+            {parameters.bin_size, wanted, options.chrom_sizes_file, options.threads}, warnings, binding);
+  tracks = heads ? bind_bigwigs(given.main, names_of(parameters.tracks), "tracks", made, binding)
+                 : bind_bigwigs(given.main, labels, "labels", made, binding);
   std::vector<std::string> boundary_binding;
   if (!given.start.empty())
-    starts.tracks = bind_bigwigs(given.start, labels, "labels", reads, boundary_binding);
-  if (!given.end.empty()) ends.tracks = bind_bigwigs(given.end, labels, "labels", reads, boundary_binding);
+    starts.tracks = bind_bigwigs(given.start, labels, "labels", made, boundary_binding);
+  if (!given.end.empty()) ends.tracks = bind_bigwigs(given.end, labels, "labels", made, boundary_binding);
   std::vector<const BigWigFile*> files;
   for (const BigWigColumns* columns : {&tracks, &starts.tracks, &ends.tracks})
     for (const auto& file : *columns) files.push_back(file.get());
@@ -561,7 +576,7 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   }
   for (const BigWigColumns* columns : {&state_->tracks, &state_->starts.tracks, &state_->ends.tracks})
     for (const auto& file : *columns)
-      values += kBlock + std::max(kPage, static_cast<double>(std::filesystem::file_size(file->path())) *
+      values += kBlock + std::max(kPage, static_cast<double>(file->bytes()) *
                                              std::min(1.0, read / std::max(1.0, bases)));
   return static_cast<std::size_t>(values);
 }

@@ -74,11 +74,8 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
   for (std::size_t i = 0; i < files.size(); ++i) files_[keys[i]] = std::move(made[i]);
 }
 
-std::shared_ptr<ReadTracks> new_read_tracks() { return std::make_shared<ReadTracks>(); }
-
-BigWigFile ReadTracks::open(const InputArgument& argument) const {
-  if (!argument.reads) return BigWigFile::open(argument.path);
-  return BigWigFile::open(files_.at(key_of_.at(argument.path))->path(), argument.path);
+std::string ReadTracks::path_of(const InputArgument& argument) const {
+  return files_.at(key_of_.at(argument.path))->path();
 }
 
 }  // namespace semicrf

@@ -10,15 +10,13 @@
 
 #include "core/error.h"
 #include "inputs/arguments/input_argument.h"
-#include "inputs/input_options.h"
-#include "io/bigwig/bigwig_reader.h"
 #include "io/files/temp_spool.h"
 #include "io/text/chromosomes.h"
 #include "model/parameters.h"
 
 namespace semicrf {
 
-// Shared by all that opens the inputs of a run, so that reads are counted once. For one thread.
+// For one thread.
 class ReadTracks {
  public:
   // Counts those of the arguments that are files of reads, by `threads`. An argument without options follows
@@ -29,8 +27,8 @@ class ReadTracks {
              std::int64_t bin_size, const std::vector<Chromosome>& wanted, const std::string& wanted_file,
              int threads, std::vector<Warning>& warnings);
 
-  // The counts, which were made before, or the bigWig file that the argument is.
-  BigWigFile open(const InputArgument& argument) const;
+  // The path of the counts of an argument, which were made before.
+  std::string path_of(const InputArgument& argument) const;
 
  private:
   std::map<std::string, std::unique_ptr<UnnamedFile>> files_;  // by file, options and bin size

@@ -143,6 +143,14 @@ class LearnDataReader {
     return arguments.front().kind != InputKind::kBigWig;
   }
 
+  // ChromHMM's text says where it has no data.
+  bool inputs_are_binarised() const {
+    for (const InputOptions& sample : inputs_of_samples(options_.input))
+      for (const InputArgument& argument : input_arguments(sample))
+        if (argument.text == nullptr || argument.text->format != TrackTextFormat::kBinarised) return false;
+    return true;
+  }
+
   bool has_holes() const {
     for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (const TrainingPiece& piece : data->pieces)
@@ -172,9 +180,10 @@ class LearnDataReader {
       data_.tracks = tracks_of_samples();
       open_lacking(data_.tracks);
     }
-    const bool array_holes =
-        !data_.init && options_.input.missing == MissingPolicy::kDefault && inputs_are_arrays();
-    if (array_holes)
+    const bool arrays = inputs_are_arrays();
+    const bool may_have_holes = !data_.init && options_.input.missing == MissingPolicy::kDefault &&
+                                (arrays || inputs_are_binarised());
+    if (may_have_holes)
       for (Track& track : data_.tracks) track.missing = MissingPolicy::kMarginal;
     std::vector<Track> raw = data_.tracks;
     for (Track& track : raw) {
@@ -189,8 +198,8 @@ class LearnDataReader {
     for (const LackingTrack& track : data_.lacking_tracks) data_.inputs.binding.push_back(describe(track));
     for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
-    if (array_holes && !has_holes())
-      for (Track& track : data_.tracks) track.missing = MissingPolicy::kSkip;
+    if (may_have_holes && !has_holes())
+      for (Track& track : data_.tracks) track.missing = arrays ? MissingPolicy::kSkip : MissingPolicy::kZero;
     settle_features();
   }
 

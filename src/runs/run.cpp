@@ -19,6 +19,7 @@
 #include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "inputs/arguments/input_arguments.h"
+#include "inputs/made_tracks.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_file.h"
 #include "io/files/output_names.h"
@@ -225,15 +226,15 @@ TrackOutput boundary_output(const DecodeOptions& options, const PreparedRun& run
   return located(output, run);
 }
 
-// The bigWig inputs, which the hub gets copies of.
+// The inputs as bigWig files, which the hub gets copies of.
 std::vector<HubSignal> hub_signals(const DecodeOptions& options) {
   std::vector<HubSignal> signals;
   if (options.hub.no_tracks) return signals;
   std::uintmax_t bytes = 0;
   for (const InputArgument& argument : input_arguments(options.run.input)) {
     if (argument.kind != InputKind::kBigWig) continue;
-    signals.push_back({argument.name, argument.path});
-    bytes += std::filesystem::file_size(argument.path);
+    signals.push_back({argument.name, options.run.input.made_tracks->path_of(argument)});
+    bytes += std::filesystem::file_size(signals.back().path);
   }
   if (!signals.empty())
     log_note("--hub: " + plural(signals.size(), "input track") + ", " + std::to_string(bytes) +

@@ -59,7 +59,7 @@ void add_info_command(CLI::App& program) {
   const auto arguments = std::make_shared<InfoArguments>();
   command
       ->add_option("FILE", arguments->paths,
-                   "parameter file, bigWig file, or NPY or NPZ array; or two parameter files")
+                   "parameter file, bigWig file, track as text, or NPY or NPZ array; or two parameter files")
       ->expected(0, 2);
   command->add_flag("--transitions", arguments->transitions,
                     "print the transition scores of a parameter file with the names of the labels");

@@ -85,9 +85,10 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   command.add_option("--labels-known", options.known_labels,
                      "BED file with a label in column 4: bins that it labels keep that label (A|B: one of "
                      "these), the others are learned; labels beyond those of the file are new ones");
-  command.add_option(
-      "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
+  command.add_option("TRACK", input.inputs,
+                     "one or more [name=]PATH: a bigWig file, BAM, CRAM or text per track, or NPY/NPZ arrays "
+                     "(bins, tracks), "
+                     "one per sequence");
   add_track_options(command, input, true);
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,

@@ -188,9 +188,10 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
       "those of one of several samples")
       ->type_name("FILE");
   add_tier_option(command, arguments.unit);
-  command.add_option(
-      "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
+  command.add_option("TRACK", input.inputs,
+                     "one or more [name=]PATH: a bigWig file, BAM, CRAM or text per track, or NPY/NPZ arrays "
+                     "(bins, tracks), "
+                     "one per sequence");
   add_track_options(command, input, true);
   command.get_option("--track-names")
       ->description(

@@ -40,7 +40,7 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
       "parameter file of another model Q: the cross-entropy of the model P of -p with it, and the "
       "divergence KL(P||Q), on the same TRACKs; without --truth nothing else is computed");
   command.add_option("TRACK", input.inputs,
-                     "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them");
+                     "with -p: one or more [name=]PATH, tracks or arrays as decode reads them");
   add_track_options(command, input, false);
   add_missing_options(command, input);
   add_boundary_options(command, input);

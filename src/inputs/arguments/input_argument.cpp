@@ -1,14 +1,47 @@
 #include "inputs/arguments/input_argument.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "io/files/output_names.h"
 
 namespace semicrf {
 namespace {
 
-std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+constexpr std::size_t kShownColumns = 10;
+
+std::string stem_of(const std::string& path) {
+  if (path == kStandardInput) return "stdin";
+  std::filesystem::path name = std::filesystem::path(path).filename();
+  if (is_compressed_name(name.string())) name = name.stem();
+  return name.stem().string();
+}
+
+// Takes column=NAME and cell=NAME, joined by &.
+void take_text_options(const std::string& options, InputArgument& argument) {
+  for (const std::string_view option : split_at('&', options)) {
+    const std::size_t equals = std::min(option.find('='), option.size());
+    const std::string_view key = option.substr(0, equals);
+    const std::string_view value = option.substr(std::min(equals + 1, option.size()));
+    if (value.empty() || (key != "column" && key != "cell"))
+      throw UsageError("'" + std::string(option) + "' behind the ? of " + argument.path +
+                           " is no option of a track as text",
+                       "it has column=NAME, and of ChromHMM cell=NAME");
+    (key == "column" ? argument.column : argument.cell) = value;
+  }
+}
+
+void check_cell(const InputArgument& argument) {
+  const std::vector<std::string> cells = argument.text->cells();
+  const std::string has =
+      argument.path + " has " + (cells.empty() ? "no cells" : "the cells " + few_of(cells, kShownColumns));
+  if (argument.cell.empty() && cells.size() > 1)
+    throw UsageError(has, "choose one: " + argument.path + "?cell=" + cells.front());
+  if (!argument.cell.empty() && std::ranges::find(cells, argument.cell) == cells.end())
+    throw UsageError(has + ", and ?cell=" + argument.cell + " is none of them", "correct it");
+}
 
 std::optional<std::int64_t> parse_position(std::string_view text) {
   std::string digits;
@@ -27,16 +60,21 @@ bool reads_like_region(const std::string& text) {
 
 }  // namespace
 
-InputArgument parse_input_argument(const std::string& text) {
-  InputArgument argument;
-  argument.path = text;
-  // The = of an option, as in file.bam?mapq=30, names nothing.
+std::size_t end_of_name(const std::string& text) {
   std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return std::string::npos;
+  // The = of an option, as in file.bam?mapq=30, names nothing.
   const std::size_t question = text.find('?');
   const bool options_first =
       question < text.find('=') && std::filesystem::exists(text.substr(0, question), ignored);
-  const std::size_t equals = options_first ? std::string::npos : text.find('=');
-  if (equals != std::string::npos && !std::filesystem::exists(text, ignored)) {
+  return options_first ? std::string::npos : text.find('=');
+}
+
+InputArgument parse_input_argument(const std::string& text) {
+  InputArgument argument;
+  argument.path = text;
+  std::error_code ignored;
+  if (const std::size_t equals = end_of_name(text); equals != std::string::npos) {
     argument.name = text.substr(0, equals);
     argument.path = text.substr(equals + 1);
     argument.named = true;
@@ -44,9 +82,10 @@ InputArgument parse_input_argument(const std::string& text) {
       throw UsageError("\"" + text + "\" has an empty " + (argument.name.empty() ? "name" : "path"),
                        "write NAME=PATH");
   }
-  if (const bool plain =
-          argument.path.find_first_of("./") == std::string::npos || reads_like_region(argument.path);
-      plain && !std::filesystem::exists(argument.path, ignored))
+  const bool plain =
+      argument.path != kStandardInput &&
+      (argument.path.find_first_of("./") == std::string::npos || reads_like_region(argument.path));
+  if (plain && !std::filesystem::exists(argument.path.substr(0, argument.path.rfind('?')), ignored))
     throw ReadError(
         {argument.path, "", "there is no such file",
          "if this is a region, give it an option of its own: -r A -r B, --val-region A --val-region B"});
@@ -54,7 +93,7 @@ InputArgument parse_input_argument(const std::string& text) {
   if (argument.kind != InputKind::kNpy && argument.kind != InputKind::kNpz &&
       argument.kind != InputKind::kBigWig)
     throw InputError({argument.path, "", std::string("this is ") + describe(argument.kind),
-                      "inputs are NPY, NPZ, bigWig, BAM or CRAM files"});
+                      "inputs are NPY, NPZ, bigWig, BAM or CRAM files, or tracks as text"});
   if (!argument.named) argument.name = stem_of(argument.path);
   return argument;
 }
@@ -62,21 +101,80 @@ InputArgument parse_input_argument(const std::string& text) {
 void settle_kind(InputArgument& argument) {
   std::error_code ignored;
   const std::size_t question = argument.path.rfind('?');
-  std::string options;
+  std::optional<std::string> options;
   if (question != std::string::npos && !std::filesystem::exists(argument.path, ignored)) {
     options = argument.path.substr(question + 1);
     argument.path.resize(question);
-    argument.reads_given = true;
   }
-  argument.kind = detect_input_kind(argument.path);
-  if (argument.kind == InputKind::kBam || argument.kind == InputKind::kCram) {
-    argument.reads = argument.reads_given ? parse_count_rule(options) : CountRule{};
-    argument.kind = InputKind::kBigWig;
-  } else if (argument.reads_given) {
-    throw InputError({argument.path, "",
-                      std::string("this is ") + describe(argument.kind) + ", which has no options behind a ?",
-                      "give BAM or CRAM files, or leave them out"});
+  const bool folder = std::filesystem::is_directory(argument.path, ignored);
+  argument.kind = folder ? InputKind::kText : detect_input_kind(argument.path);
+  switch (argument.kind) {
+    case InputKind::kBam:
+    case InputKind::kCram:
+      if (argument.path == kStandardInput)
+        throw InputError({argument.path, "",
+                          "reads cannot come from standard input, as they are found by an index",
+                          "give a file"});
+      argument.reads = options ? parse_count_rule(*options) : CountRule{};
+      argument.reads_given = options.has_value();
+      argument.kind = InputKind::kBigWig;
+      return;
+    case InputKind::kText:
+    case InputKind::kGzip:
+    case InputKind::kBgzip:
+      argument.text = std::make_shared<const TrackText>(inspect_track_text(argument.path));
+      if (options) take_text_options(*options, argument);
+      argument.kind = InputKind::kBigWig;
+      return;
+    default:
+      if (options)
+        throw InputError(
+            {argument.path, "",
+             std::string("this is ") + describe(argument.kind) + ", which has no options behind a ?",
+             "give BAM or CRAM files or text, or leave them out"});
   }
+}
+
+std::vector<InputArgument> columns_of_text(InputArgument argument) {
+  if (!argument.text) return {std::move(argument)};
+  const TrackText& text = *argument.text;
+  check_cell(argument);
+  const bool one_unnamed = text.columns.size() == 1 && text.columns.front().empty();
+  if (one_unnamed) {
+    if (!argument.column.empty())
+      throw UsageError(argument.path + " is " + describe(text.format) + ", which has no column to choose",
+                       "leave ?column= out");
+    return {std::move(argument)};
+  }
+  const bool given = !argument.column.empty();
+  if (!given && argument.named)
+    argument.column = text.columns.size() == 1 ? text.columns.front() : argument.name;
+  if (!argument.column.empty()) {
+    if (std::ranges::find(text.columns, argument.column) == text.columns.end())
+      throw UsageError(argument.path + " has no column \"" + argument.column + "\"; it has " +
+                           few_of(text.columns, kShownColumns),
+                       given ? "choose one of these" : "choose one: NAME=PATH?column=COLUMN");
+    if (!argument.named) argument.name = argument.column;
+    argument.named = true;
+    return {std::move(argument)};
+  }
+  if (text.layout.numbered)
+    throw UsageError(argument.path + " has no names of columns; those with numbers are " +
+                         few_of(text.columns, kShownColumns),
+                     "choose one: NAME=PATH?column=NUMBER");
+  std::vector<InputArgument> columns;
+  for (const std::string& column : text.columns) {
+    columns.push_back(argument);
+    columns.back().column = columns.back().name = column;
+    columns.back().named = true;
+  }
+  return columns;
+}
+
+void choose_cell(const std::string& sample, InputArgument& argument) {
+  if (!argument.text || !argument.cell.empty()) return;
+  const std::vector<std::string> cells = argument.text->cells();
+  if (cells.size() > 1 && std::ranges::find(cells, sample) != cells.end()) argument.cell = sample;
 }
 
 bool looks_like_part(const std::string& name) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/files/input_kind.h"
+#include "io/tracks/track_text.h"
 #include "reads/count_rule.h"
 
 namespace semicrf {
@@ -18,15 +21,30 @@ struct InputArgument {
   std::optional<CountRule>
       reads;                 // a file of reads, whose kind is kBigWig as its counts are: how it is counted
   bool reads_given = false;  // the rule stands behind the path: file.bam?mapq=30
-  std::string from;          // "sheet.tsv line 3"; empty: the command line
+  std::shared_ptr<const TrackText> text;  // a track as text, whose kind is kBigWig, too; or null
+  std::string column;                     // name of the one that is the track, where the text has several
+  std::string cell;                       // cell type of ChromHMM, or empty
+  std::string from;                       // "sheet.tsv line 3"; empty: the command line
 };
 
 // A text that is the name of an existing file is a PATH as a whole, whatever characters it has. ReadError:
-// cannot be opened. InputError: not NPY, NPZ, bigWig, BAM or CRAM.
+// cannot be opened. InputError: not NPY, NPZ, bigWig, BAM, CRAM or a track as text.
 InputArgument parse_input_argument(const std::string& text);
 
-// Finds out what the argument's path is, and takes the options of a file of reads from it. Errors as above.
+// Finds out what the argument's path is, and takes the options of a file of reads or of text from it. Errors
+// as above.
 void settle_kind(InputArgument& argument);
+
+// Where the name of NAME=PATH ends; npos: the text is a path as a whole, perhaps with options behind a ?.
+std::size_t end_of_name(const std::string& text);
+
+// Chooses a column of text with several: the one that the argument's name or ?column= says, or without both
+// an argument for each column, under its name. Everything else comes back as it is. UsageError: no such
+// column or cell, or several cells of which none is chosen.
+std::vector<InputArgument> columns_of_text(InputArgument argument);
+
+// Where ChromHMM's files are those of several cell types and none was chosen: chooses that of the sample.
+void choose_cell(const std::string& sample, InputArgument& argument);
 
 // A part of a chromosome, "chr1:1001-2000" (1-based inclusive). nullopt when the text does not end like that.
 struct ChromosomePart {

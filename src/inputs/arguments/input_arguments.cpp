@@ -34,11 +34,14 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     argument.from = options.samples_file.empty() ? "--sample " + row.sample
                                                  : options.samples_file + " line " + std::to_string(row.line);
     if (argument.kind != InputKind::kBigWig)
-      throw InputError({row.path, "",
-                        std::string("this is ") + describe(argument.kind) + ", which " + argument.from +
-                            " gives as a track",
-                        "a sample sheet names bigWig, BAM or CRAM files; give arrays on the command line"});
-    arguments.push_back(std::move(argument));
+      throw InputError(
+          {row.path, "",
+           std::string("this is ") + describe(argument.kind) + ", which " + argument.from +
+               " gives as a track",
+           "a sample sheet names bigWig, BAM or CRAM files or tracks as text; give arrays on the "
+           "command line"});
+    choose_cell(row.sample, argument);
+    for (InputArgument& column : columns_of_text(std::move(argument))) arguments.push_back(std::move(column));
   }
   return arguments;
 }
@@ -125,7 +128,9 @@ std::vector<InputArgument> input_arguments(const InputOptions& options) {
     throw UsageError("--sample chooses a sample of --samples SHEET",
                      "give the sheet, too, or the files of the sample: --sample NAME=FILE,FILE");
   std::vector<InputArgument> arguments;
-  for (const std::string& text : options.inputs) arguments.push_back(parse_input_argument(text));
+  for (const std::string& text : options.inputs)
+    for (InputArgument& column : columns_of_text(parse_input_argument(text)))
+      arguments.push_back(std::move(column));
   if (!options.track_pattern.empty()) apply_pattern(TrackPattern(options.track_pattern), arguments);
   check_names(arguments);
   return arguments;

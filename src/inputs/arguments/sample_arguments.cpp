@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
+#include "inputs/arguments/input_argument.h"
 #include "inputs/arguments/track_pattern.h"
 
 namespace semicrf {
@@ -22,7 +23,8 @@ bool is_there(const std::string& path) {
 
 // The path itself, or the files that match it, in the order of their bytes.
 std::vector<std::string> matching_files(const std::string& path) {
-  if (is_there(path) || path.find_first_of("*?[") == std::string::npos) return {path};
+  if (is_there(path.substr(0, path.find('?'))) || path.find_first_of("*?[") == std::string::npos)
+    return {path};
   glob_t found{};
   std::vector<std::string> files;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has started
@@ -69,12 +71,29 @@ class SampleFiles {
  private:
   void add(const std::string& file) {
     if (file.empty()) return;  // a comma at the end
-    const std::size_t equals = is_there(file) ? std::string::npos : file.find('=');
+    const std::size_t equals = end_of_name(file);
     if (equals != std::string::npos) {
       add_row(file.substr(0, equals), file.substr(equals + 1));
       return;
     }
-    for (const std::string& path : matching_files(file)) add_row(track_name(path), path);
+    for (const std::string& path : matching_files(file))
+      if (!add_columns(path)) add_row(track_name(path), path);
+  }
+
+  // The columns of a text that has several; false: it is something else.
+  bool add_columns(const std::string& path) {
+    if (!is_there(path.substr(0, path.find('?')))) return false;
+    InputArgument argument;
+    argument.path = path;
+    settle_kind(argument);
+    if (!argument.text) return false;
+    choose_cell(sample_, argument);
+    const std::vector<InputArgument> columns = columns_of_text(argument);
+    for (const InputArgument& column : columns)
+      if (!column.column.empty())
+        add_row(column.column, column.path + "?column=" + column.column +
+                                   (column.cell.empty() ? "" : "&cell=" + column.cell));
+    return !columns.front().column.empty();
   }
 
   std::string track_name(const std::string& path) const {

@@ -335,6 +335,7 @@ BigWigFile BigWigFile::open(const std::string& path, const std::string& name) {
 }
 
 const std::string& BigWigFile::path() const { return state_->name; }
+std::size_t BigWigFile::bytes() const { return state_->file.size(); }
 const std::vector<Chromosome>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
 bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
 std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }

@@ -67,6 +67,7 @@ class BigWigFile {
   BigWigFile& operator=(BigWigFile&&) noexcept;
 
   const std::string& path() const;
+  std::size_t bytes() const;  // size of the file
   // In the order of the file's chromosome ids. `chrom` below is an index into this vector. Names are not
   // empty, have no control characters and are unique in the file; lengths are 1..2^32-1 bases.
   const std::vector<Chromosome>& chromosomes() const;

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/threads/parallel.h"
 #include "io/files/file_errors.h"
+#include "io/files/kept_input.h"
 
 namespace semicrf {
 namespace {
@@ -39,7 +40,7 @@ void unmap(void* data, std::size_t size) noexcept {
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   // Without O_NONBLOCK, opening a pipe would wait for a writer before it could be refused.
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  descriptor_ = ::open(kept_input(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw read_error(path, "cannot be opened", errno);
   struct stat status;
   try {

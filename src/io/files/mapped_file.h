@@ -13,7 +13,8 @@ namespace semicrf {
 
 class MappedFile {
  public:
-  // ReadError when `path` cannot be opened, is a folder, or is not a regular file (a pipe cannot be mapped).
+  // Standard input ("-") and pipes of a shell are kept in a file first (kept_input.h). ReadError when `path`
+  // cannot be opened, is a folder, or is not a regular file.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -21,6 +21,20 @@ std::string system_folder() {
   return error ? "/tmp" : folder.string();
 }
 
+// Writes all of `content` from `offset` on.
+void write_all(int descriptor, std::uint64_t offset, std::span<const std::byte> content,
+               const std::string& folder) {
+  while (!content.empty()) {
+    const ssize_t written = pwrite(descriptor, content.data(), content.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw write_error(folder, "a temporary file in this folder cannot be written", errno);
+    }
+    offset += static_cast<std::uint64_t>(written);
+    content = content.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 // A file without a name in `folder`; -1 and errno on failure.
 int open_unnamed(const std::string& folder) {
   constexpr mode_t kOwnerOnly = 0600;
@@ -82,6 +96,12 @@ UnnamedFile::UnnamedFile() : descriptor_(open_unnamed(system_folder())) {
 
 UnnamedFile::~UnnamedFile() { close(descriptor_); }
 
+void UnnamedFile::append(std::span<const std::byte> content) {
+  const off_t end = lseek(descriptor_, 0, SEEK_END);
+  if (end < 0) throw write_error(system_folder(), "a temporary file in this folder cannot be written", errno);
+  write_all(descriptor_, static_cast<std::uint64_t>(end), content, system_folder());
+}
+
 void TempSpool::open_file() {
   if (folder_.empty()) folder_ = system_folder();
   descriptor_ = open_unnamed(folder_);
@@ -89,15 +109,7 @@ void TempSpool::open_file() {
 }
 
 void TempSpool::write_at(std::uint64_t offset, std::span<const std::byte> content) {
-  while (!content.empty()) {
-    const ssize_t written = pwrite(descriptor_, content.data(), content.size(), static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw write_error(folder_, "a temporary file in this folder cannot be written", errno);
-    }
-    offset += static_cast<std::uint64_t>(written);
-    content = content.subspan(static_cast<std::size_t>(written));
-  }
+  write_all(descriptor_, offset, content, folder_);
 }
 
 void TempSpool::read(std::size_t index, std::span<std::byte> out) const {

@@ -66,6 +66,7 @@ class UnnamedFile {
   UnnamedFile& operator=(const UnnamedFile&) = delete;
   // By which this process can open it, for writing once and for reading.
   std::string path() const { return "/dev/fd/" + std::to_string(descriptor_); }
+  void append(std::span<const std::byte> content);  // WriteError: full disk
 
  private:
   int descriptor_;

@@ -17,6 +17,7 @@
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/files/file_errors.h"
+#include "io/files/kept_input.h"
 
 namespace semicrf {
 namespace {
@@ -43,12 +44,13 @@ void append_utf8(std::uint32_t code, std::string& text) {
 }
 
 int open_descriptor(const std::string& path) {
-  if (path == "-") {
+  const std::string kept = path_of_kept(path);
+  if (path == "-" && kept.empty()) {
     const int copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     if (copy < 0) throw read_error("standard input", "cannot be read", errno);
     return copy;
   }
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open((kept.empty() ? path : kept).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw read_error(path, "cannot be opened", errno);
   struct stat status = {};
   if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {

@@ -1,0 +1,96 @@
+// Tracks as text, plain or compressed by gzip or bgzip: bedGraph, wig, tables with positions, and the
+// binarised and signal files of ChromHMM. What a file is, is told from its first lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace semicrf {
+
+enum class TrackTextFormat {
+  kBedGraph,   // chrom start end value
+  kWig,        // fixedStep and variableStep
+  kTable,      // columns of values beside chrom, start and perhaps end, named by a header or by their numbers
+  kBinarised,  // ChromHMM: CELL and chromosome, names of marks, then 0, 1 or 2 (no data) by bin and mark
+  kSignal,     // ChromHMM: the same with counts
+};
+const char* describe(TrackTextFormat format);  // "bedGraph", for messages
+inline bool is_chromhmm(TrackTextFormat format) {
+  return format == TrackTextFormat::kBinarised || format == TrackTextFormat::kSignal;
+}
+
+// Where a table has what; fields count from 0.
+struct TableLayout {
+  std::size_t chromosome = 0, start = 1;
+  std::optional<std::size_t> end;   // without: a row is a bin, or a base where `one_based`
+  bool one_based = false;           // the start is a position that counts from 1
+  bool numbered = false;            // columns are named by their numbers, from 1: there is no header
+  std::vector<std::size_t> fields;  // those of the columns of values
+};
+
+// A file of ChromHMM: a chromosome of a cell type.
+struct ChromHmmFile {
+  std::string path, cell, chromosome;
+};
+
+struct TrackText {
+  std::string path;  // "-": standard input
+  TrackTextFormat format = TrackTextFormat::kBedGraph;
+  std::vector<std::string> columns;  // the names of the columns of values; one without a name: bedGraph, wig
+  TableLayout layout;                // kTable
+  std::vector<ChromHmmFile> files;   // ChromHMM: the file itself, or those of the folder, chr2 before chr10
+
+  std::vector<std::string> cells() const;  // those of `files`, each once
+  // Those of a cell; nothing: of the only one. Empty for other formats.
+  std::vector<std::string> paths_of(const std::string& cell) const;
+};
+
+// ReadError: cannot be opened, or a folder without files of ChromHMM. InputError: no such text.
+TrackText inspect_track_text(const std::string& path);
+
+// Bases [begin, end) of a chromosome have these values.
+struct TrackRow {
+  std::string chromosome;
+  std::int64_t begin = 0, end = 0;  // 0-based, end > begin
+  bool is_bin = false;              // the row stands for a bin, which the chromosome's end may cut
+  std::vector<float> values;        // by column that was asked for; finite, or NaN: no value
+  std::string file;
+  std::int64_t line = 0;
+
+  InputError refused(const std::string& what, const std::string& advice) const {
+    return InputError(file, line, what, advice);
+  }
+};
+
+// Reads rows from left to right, one at a time. InputError with the line: damaged text, a field that is no
+// number, NaN and infinities (in tables NaN, NA, . and nothing are no value), rows that are not sorted or
+// overlap, a chromosome whose rows do not stand together.
+class TrackTextReader {
+ public:
+  virtual ~TrackTextReader() = default;
+  // False at the end. Reuses the memory of `row`, which must be the same object each time.
+  bool next(TrackRow& row);
+
+ protected:
+  virtual bool next_row(TrackRow& row) = 0;
+
+ private:
+  std::string chromosome_;  // chromosome of the row before
+  std::int64_t end_ = 0;    // end of the row before
+  std::set<std::string> finished_;
+};
+
+// `columns`: places in text.columns. `cell`: of ChromHMM, whose files have one; empty: the only one.
+// `bin_size`: bases of a row that has no end.
+std::unique_ptr<TrackTextReader> open_track_text(const TrackText& text, std::span<const std::size_t> columns,
+                                                 const std::string& cell, std::int64_t bin_size);
+
+}  // namespace semicrf
