@@ -145,6 +145,23 @@ def check_gpu(program, folder):
     tools.run(["rm", "-rf", folder / "results"])
 
 
+def check_reads(program, folder):
+    """A sheet may name BAM files, whose reads every command counts as the model says."""
+    work = folder / "reads"
+    (work / "config").mkdir(parents=True)
+    reads = {path.name.split(".")[1]: path for path in sorted((tools.DATA / "reads").glob("*.bam"))}
+    tools.run([program, "learn", "-q", "--labels", 3, "-b", 200, "--max-iterations", 5, "-o", "config/model.json"]
+              + ["%s=%s?shift=100" % item for item in reads.items()], cwd=work)
+    sheet = ["sample\ttrack\tpath"] + ["E065\t%s\t%s" % item for item in reads.items()]
+    (work / "config" / "samples.tsv").write_text("\n".join(sheet) + "\n")
+    cohort.configure(work, truth="", multiqc=False)
+    run(program, work)
+    tools.run([program, "decode", "-q", "-p", "config/model.json", "-o", "own.bed.gz"] + ["%s=%s" % item for item in reads.items()], cwd=work)
+    own, result = lines(work / "own.bed.gz"), lines(work / "results" / "E065" / "E065.segments.bed.gz")
+    tools.expect(own == result and len(own) > 10, "segments of reads")
+    tools.expect((work / "results" / "E065" / "E065.report.html").stat().st_size > 100000, "no report of reads")
+
+
 def check_form(program, folder):
     tools.run([tools.tool("snakefmt"), "--check", tools.ROOT / "workflows"])
     done = run(program, folder, "--lint", check=False)
@@ -181,7 +198,8 @@ def main():
         check_labels(options.program, folder, names)
         check_retries(options.program, folder, names)
         check_gpu(options.program, folder)
-    print("12 samples: whole, by chromosome, with label posteriors; retries; report; GPU (seed %d)" % cohort.SEED)
+        check_reads(options.program, folder)
+    print("12 samples: whole, by chromosome, with label posteriors; retries; report; GPU; from BAM files (seed %d)" % cohort.SEED)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import stat
 import tools
 
 MODULES = tools.ROOT / "contrib" / "nf-core" / "modules" / "semicrf"
-NAMES = ["decode", "posterior", "train", "report"]
+NAMES = ["count", "learn", "decode", "posterior", "train", "report"]
 # What needs a network, a package index or Nextflow: containers are looked up, and the package is on no channel yet.
 NOT_CHECKED = {"docker_tag", "singularity_tag", "bioconda_version", "bioconda_latest"}
 
@@ -116,6 +116,11 @@ def values_of(name):
     values = {"task.cpus": "2", "memory": "--max-memory 1024M", "device": "cpu", "args": "", "prefix": "test", "tracks": tracks,
               "model": "demo.params.json", "labels": "genes.bed", "segments": "genes.bed", "start": "", "posterior": "",
               "compared": "--truth genes.bed"}
+    reads = " ".join("reads/" + path.name for path in sorted((tools.DATA / "reads").glob("*.bam")))
+    if name == "learn":
+        values.update(tracks=reads, args="--labels 3 --bin-size 200 --max-iterations 5")
+    if name == "count":
+        values.update(reads=reads, args="--bin-size 200 --shift 100")
     if name == "train":
         values["args"] = "--bin-size 3 --max-iterations 3"
     return values
