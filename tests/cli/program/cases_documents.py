@@ -59,6 +59,11 @@ def test_the_tutorial(box):
     page = (ROOT / "docs/users/training.md").read_text()
     check(found and abs(float(found.group(1)) - .875) < .02 and ".875 by\ndefault" in page and "52 peaks" in page, judged)
     check(40 < len(peaks) < 65 and all(len(row) == 10 and row[3].startswith("peak_") for row in peaks), "%d peaks" % len(peaks))
+    states = box.ok(["eval", "--match", "--truth", harness.DATA / "chromatin/states.bed", work / "reads.bed"]).stdout
+    found = re.search(r"^4 +E1 +(\d+)$", states, re.M)
+    check(found and abs(int(found.group(1)) / 147400 - .94) < .015, states)
+    check("<svg" in (work / "reads.html").read_text(), "no report of the reads")
+    check(sum(path.stat().st_size for path in (harness.DATA / "reads").iterdir()) < 300000, "the reads are too large")
     size = sum(path.stat().st_size for path in (harness.DATA / "chromatin").iterdir())
     check(size < 400000, "the example has %d bytes" % size)
 
