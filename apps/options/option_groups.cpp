@@ -86,6 +86,7 @@ constexpr std::array kGroups = {
         "--json --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
         "--r-values --confident --curves --granularity --reliability-out --digits --write-index "
         "--no-header-comments "},
+    OptionGroup{"Folder for programs of ChromHMM", "decode", " --chromhmm-out --cell "},
     OptionGroup{"Track hub", "", " --hub --hub-genome --hub-name --hub-email --no-hub-tracks "},
     OptionGroup{"Computation", "",
                 " --threads --device --precision --max-memory --instruction-set --dry-run "},

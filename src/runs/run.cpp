@@ -27,7 +27,7 @@
 #include "log/log.h"
 #include "model/label_values.h"
 #include "outputs/formats.h"
-#include "outputs/hub_outputs.h"
+#include "outputs/folders/hub_outputs.h"
 #include "runs/prepared_run.h"
 
 namespace semicrf {
@@ -47,6 +47,11 @@ bool has_scores(const DecodeOptions& options) {
   return options.best == 1 && options.score != ScoreColumn::kNone;
 }
 
+// Whether an output has the posteriors of all labels.
+bool label_posteriors(const DecodeOptions& options) {
+  return !options.hub.folder.empty() || !options.chromhmm.folder.empty();
+}
+
 // The analyses that the outputs of `decode` need.
 struct DecodeWork {
   explicit DecodeWork(const DecodeOptions& options) {
@@ -54,7 +59,7 @@ struct DecodeWork {
                 (!options.table_path.empty() && options.interval_level);
     exact_segments = !options.table_path.empty() || options.extra_columns;
     posteriors = intervals || exact_segments || !options.posterior_path.empty() ||
-                 !options.hub.folder.empty() || has_scores(options);
+                 label_posteriors(options) || has_scores(options);
   }
   bool intervals = false;  // intervals of boundaries
   bool exact_segments = false;
@@ -84,7 +89,7 @@ AnalysisList decode_analyses(const DecodeOptions& options) {
   if (work.posteriors) {
     const bool has_edge_columns = is_bigbed_name(options.output) || !options.hub.folder.empty();
     PosteriorRequest request;
-    request.labels = !options.hub.folder.empty();
+    request.labels = label_posteriors(options);
     request.along_path = true;
     request.path_edges = work.intervals || work.exact_segments || has_edge_columns;
     request.path_next = work.intervals;
@@ -242,6 +247,38 @@ std::vector<HubSignal> hub_signals(const DecodeOptions& options) {
   return signals;
 }
 
+// ChromHMM's folder has a row for every bin of every chromosome.
+void add_chromhmm_folder(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
+                         OutputPlan& plan) {
+  if (options.chromhmm.folder.empty()) return;
+  ChromHmmFiles files{options.chromhmm,
+                      run.parameters(),
+                      options.run.input.parameters,
+                      path_output(options, run, header),
+                      {},
+                      options.run.digits};
+  for (std::size_t i = 0; i < run.inputs().sequences().size(); ++i) {
+    const Sequence& sequence = run.inputs().sequences()[i];
+    const std::vector<BinRange> pieces = make_pieces(run.inputs().piece_request(i));
+    if (pieces.empty()) continue;
+    if (sequence.origin != 0 || pieces != std::vector<BinRange>{{0, sequence.bins}})
+      throw UsageError(
+          "--chromhmm-out has a row for every bin of " + sequence.title + ", of which only parts are decoded",
+          "leave out -r, -L and --exclude, or give whole chromosomes");
+    files.chromosomes.push_back({sequence.chromosome, sequence.bins});
+  }
+  constexpr std::int64_t kOthers = 64;
+  const auto needed = static_cast<std::int64_t>(files.chromosomes.size()) + kOthers;
+  if (const std::int64_t most = allow_open_files(needed); most < needed)
+    throw UsageError("--chromhmm-out: the system allows this process " + std::to_string(most) +
+                         " open files, and each of " + plural(files.chromosomes.size(), "chromosome") +
+                         " is one",
+                     "choose chromosomes with -r or -g, or raise the limit (ulimit -n)");
+  std::vector<std::string> notes;
+  add_chromhmm(files, plan, notes);
+  for (const std::string& note : notes) log_note(note);
+}
+
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
   HeaderOptions named;
   if (options.rule == PathRule::kPosterior) {
@@ -273,6 +310,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
                  std::filesystem::path(options.run.input.parameters).filename().string(),
              path_output(options, run, header), boundary_output(options, run, header), hub_signals(options)},
             plan);
+  add_chromhmm_folder(options, run, header, plan);
   return plan;
 }
 
@@ -293,6 +331,7 @@ void check_best(const DecodeOptions& options) {
       std::pair{"--boundaries", !options.boundaries_path.empty()},
       std::pair{"--review", !options.review_path.empty()},
       std::pair{"--hub", !options.hub.folder.empty()},
+      std::pair{"--chromhmm-out", !options.chromhmm.folder.empty()},
       std::pair{"--extra-columns", options.extra_columns},
       std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
       std::pair{"--only", !options.only.empty()},
@@ -347,12 +386,17 @@ void allow_ranks(const DecodeOptions& options) {
                          " or less, or raise the limit (ulimit -n)");
 }
 
-// The folder of the hub, which goes away again where nothing is written to it.
-std::optional<NewFolder> hub_folder(const DecodeOptions& options) {
-  if (options.hub.folder.empty()) return {};
-  check_options(options);
-  return std::optional<NewFolder>(std::in_place, options.hub.folder);
-}
+// The folders of outputs, which go away again where nothing is written to them.
+struct OutputFolders {
+  explicit OutputFolders(const DecodeOptions& options) {
+    check_options(options);
+    if (!options.hub.folder.empty()) hub.emplace(options.hub.folder);
+    if (options.chromhmm.folder.empty()) return;
+    chromhmm.emplace(options.chromhmm.folder);
+    posteriors.emplace(chromhmm_posterior_folder(options.chromhmm));
+  }
+  std::optional<NewFolder> hub, chromhmm, posteriors;
+};
 
 // Reads the parameters, which say the rule where the command line does not. UsageError about options that the
 // rule or the labels do not allow.
@@ -487,12 +531,12 @@ RunCommand posterior_command(const PosteriorOptions& options) {
 }  // namespace
 
 void run_decode(const DecodeOptions& options, Progress* progress) {
-  const std::optional<NewFolder> folder = hub_folder(options);
+  const OutputFolders folders(options);
   const DecodeOptions known = settled(options);
   execute(decode_command(known), progress);
 }
 std::string plan_decode(const DecodeOptions& options) {
-  const std::optional<NewFolder> folder = hub_folder(options);
+  const OutputFolders folders(options);
   const DecodeOptions known = settled(options);
   return describe(decode_command(known));
 }

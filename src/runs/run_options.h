@@ -12,7 +12,8 @@
 #include "inputs/input_options.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
-#include "outputs/hub_outputs.h"
+#include "outputs/folders/chromhmm_outputs.h"
+#include "outputs/folders/hub_outputs.h"
 
 namespace semicrf {
 
@@ -48,7 +49,7 @@ struct DecodeOptions {
   std::optional<PathRule> rule;         // absent: that of the parameters, or kPosterior with thresholds
   std::optional<double> gamma;          // weight of boundaries under PathRule::kPosterior, >= 0; absent: 0
   std::vector<std::string> thresholds;  // LABEL=P: the label is called where its posterior is at least P
-  // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty with a hub: none.
+  // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty, with a folder: none.
   std::string output = "-";
   int best = 1;                          // segmentations, 1 to kMostBestPaths
   std::string posterior_path;            // boundary posterior, bedGraph; empty: none
@@ -66,6 +67,7 @@ struct DecodeOptions {
   bool merge_adjacent = false;
   bool extra_columns = false;  // three columns of posteriors behind the nine of BED
   HubOptions hub;
+  ChromHmmFolder chromhmm;
 };
 inline constexpr double kDefaultIntervalLevel = 0.95;
 

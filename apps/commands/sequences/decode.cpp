@@ -21,6 +21,7 @@ struct DecodeArguments {
   MultiqcTarget multiqc;
   std::string score, rule;
   std::optional<std::int64_t> review_top;
+  std::optional<std::string> cell;
   bool no_entropy = false;
 };
 
@@ -51,8 +52,15 @@ void decode(const DecodeArguments& arguments) {
   options.run = run_options(arguments.common);
   check_hub(options.hub);
   options.output = output_path(arguments.common, "segments.bed");
-  const bool hub_alone = arguments.common.output.empty() && arguments.common.prefix.empty();
-  if (!options.hub.folder.empty() && hub_alone) options.output.clear();
+  if (arguments.cell && options.chromhmm.folder.empty())
+    throw UsageError("--cell belongs to --chromhmm-out", "add --chromhmm-out FOLDER");
+  options.chromhmm.cell = arguments.cell.value_or(
+      options.run.input.samples.size() == 1
+          ? options.run.input.samples.front().substr(0, options.run.input.samples.front().find('='))
+          : options.chromhmm.cell);
+  const bool has_folder = !options.hub.folder.empty() || !options.chromhmm.folder.empty();
+  if (has_folder && arguments.common.output.empty() && arguments.common.prefix.empty())
+    options.output.clear();
   options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
   if (!arguments.score.empty())
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
@@ -102,6 +110,10 @@ constexpr const char kOutputsHelp[] =
     "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, signal.NAME.bw, a copy\n"
     "                    of each bigWig input, and igv_session.xml.\n"
     "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
+    "  --chromhmm-out DIR  what ChromHMM writes, with N states in the order of the labels:\n"
+    "                    CELL_N_segments.bed, CELL_N_dense.bed, CELL_N_expanded.bed, labels_N.txt,\n"
+    "                    POSTERIOR/CELL_N_CHROMOSOME_posterior.txt; emissions_N.txt of 0/1 tracks, and\n"
+    "                    model_N.txt and transitions_N.txt of hidden Markov models. DIR as of --hub\n"
     "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n";
 
 // A check of a number: whether it is a T that meets `condition`; `what` follows "must be".
@@ -199,6 +211,17 @@ void add_hub_options(CLI::App& command, HubOptions& hub) {
   command.add_flag("--no-hub-tracks", hub.no_tracks, "with --hub: leave out the copies of bigWig inputs");
 }
 
+void add_chromhmm_options(CLI::App& command, DecodeArguments& arguments) {
+  command
+      .add_option("--chromhmm-out", arguments.options.chromhmm.folder,
+                  "also write a folder that programs for ChromHMM's read")
+      ->type_name("DIR");
+  command
+      .add_option("--cell", arguments.cell,
+                  "--chromhmm-out: name of the cell type (default: the sample's, else cell)")
+      ->type_name("NAME");
+}
+
 }  // namespace
 
 void add_decode_command(CLI::App& program) {
@@ -212,6 +235,7 @@ void add_decode_command(CLI::App& program) {
   add_table_options(*command, *arguments);
   add_segment_options(*command, *arguments);
   add_hub_options(*command, arguments->options.hub);
+  add_chromhmm_options(*command, *arguments);
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -228,6 +228,32 @@ std::string chromhmm_model_text(const ChromHmmModel& model) {
   return text;
 }
 
+namespace {
+
+// `corner`, then names; a row of `columns` numbers for each state.
+std::string table_text(const std::string& corner, const std::vector<std::string>& names,
+                       const std::vector<double>& values) {
+  std::string text = corner;
+  for (const std::string& name : names) text.append("\t").append(name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i % names.size() == 0) text.append("\n").append(std::to_string(i / names.size() + 1));
+    text.append("\t").append(exact_text(values[i]));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string chromhmm_emissions_text(const ChromHmmModel& model) {
+  return table_text("State (Emission order)", model.marks, model.emission);
+}
+
+std::string chromhmm_transitions_text(const ChromHmmModel& model) {
+  std::vector<std::string> states;
+  for (std::size_t i = 1; i <= model.states(); ++i) states.push_back(std::to_string(i));
+  return table_text("State (from\\to) (Emission order)", states, model.transition);
+}
+
 std::string chromhmm_record_text(const ChromHmmModel& model, const std::string& path,
                                  const std::string& segments) {
   Json record{{"program", kProgram},

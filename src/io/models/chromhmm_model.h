@@ -20,6 +20,11 @@ ChromHmmModel read_chromhmm_model(const std::string& path);
 // The text of such a file. Numbers are the shortest that read back as the same double.
 std::string chromhmm_model_text(const ChromHmmModel& model);
 
+// The tables beside it, emissions_N.txt and transitions_N.txt: a row per state, a column per mark or state.
+// The first needs no more of the model than marks and emissions.
+std::string chromhmm_emissions_text(const ChromHmmModel& model);
+std::string chromhmm_transitions_text(const ChromHmmModel& model);
+
 // The `training` section of parameters made of a model: the file of the model, what it says of its fit, and
 // `segments`, the file that durations are from, or empty. ReadError.
 std::string chromhmm_record_text(const ChromHmmModel& model, const std::string& path,

@@ -217,4 +217,16 @@ ChromHmmModel chromhmm_model_of(const Parameters& parameters, const std::string&
   return model;
 }
 
+std::optional<ChromHmmModel> chromhmm_emissions_of(const Parameters& parameters) {
+  if (!parameters.emission) return std::nullopt;
+  ChromHmmModel model;
+  try {
+    for (std::size_t f = 0; f < parameters.tracks.size(); ++f) check_track(parameters.tracks[f], f, "");
+    set_emissions(parameters, "", model);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  return model;
+}
+
 }  // namespace semicrf

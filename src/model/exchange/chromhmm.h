@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,8 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
 // labels or emissions that are no distribution.
 ChromHmmModel chromhmm_model_of(const Parameters& parameters, const std::string& file,
                                 std::vector<Warning>& warnings);
+
+// Marks and emissions alone, of parameters with any durations. nullopt: they are no Bernoulli distributions.
+std::optional<ChromHmmModel> chromhmm_emissions_of(const Parameters& parameters);
 
 }  // namespace semicrf

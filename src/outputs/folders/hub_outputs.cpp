@@ -1,4 +1,4 @@
-#include "outputs/hub_outputs.h"
+#include "outputs/folders/hub_outputs.h"
 
 #include <algorithm>
 
