@@ -39,9 +39,9 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
   for (const InputArgument& argument : arguments)
     if ((argument.kind == InputKind::kBigWig) != bigwig)
       throw InputError({argument.path, "",
-                        std::string("this is ") + describe(argument.kind) + " and " + arguments.front().path +
-                            " is " + describe(arguments.front().kind),
-                        "give either bigWig files or arrays"});
+                        "this is " + describe(argument) + " and " + arguments.front().path + " is " +
+                            describe(arguments.front()),
+                        "give either arrays or tracks: bigWig files, reads, text"});
   return bigwig;
 }
 

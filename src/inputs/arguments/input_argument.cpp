@@ -60,6 +60,11 @@ bool reads_like_region(const std::string& text) {
 
 }  // namespace
 
+std::string describe(const InputArgument& argument) {
+  if (argument.text) return describe(argument.text->format);
+  return argument.reads ? "a file of reads" : describe(argument.kind);
+}
+
 std::size_t end_of_name(const std::string& text) {
   std::error_code ignored;
   if (std::filesystem::exists(text, ignored)) return std::string::npos;

@@ -35,6 +35,9 @@ InputArgument parse_input_argument(const std::string& text);
 // as above.
 void settle_kind(InputArgument& argument);
 
+// What the argument is, for messages: "a bigWig file", "bedGraph", "a file of reads".
+std::string describe(const InputArgument& argument);
+
 // Where the name of NAME=PATH ends; npos: the text is a path as a whole, perhaps with options behind a ?.
 std::size_t end_of_name(const std::string& text);
 

@@ -66,7 +66,7 @@ void apply_pattern(const TrackPattern& pattern, std::vector<InputArgument>& argu
     if (argument.named) continue;
     if (argument.kind != InputKind::kBigWig)
       throw UsageError(
-          "--track-pattern names bigWig files, but " + argument.path + " is " + describe(argument.kind),
+          "--track-pattern names files of tracks, but " + argument.path + " is " + describe(argument),
           "leave it out; --track-names names the columns of arrays");
     const auto names = pattern.match(argument.path);
     if (!names)
@@ -159,7 +159,7 @@ void check_column_names(const InputOptions& options, const Parameters& parameter
                          const std::string& other) {
     if (names.empty()) return;
     if (bigwig)
-      throw UsageError(option + " names the columns of arrays, but the inputs are bigWig files",
+      throw UsageError(option + " names the columns of arrays, but the inputs are files of tracks",
                        "name each file: NAME=PATH, or use --track-pattern");
     if (!fits)
       throw UsageError(option + " is given, but the inputs are " + (scores ? "scores of labels" : "tracks"),

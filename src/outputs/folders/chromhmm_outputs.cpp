@@ -158,7 +158,7 @@ void add_segments(const ChromHmmFiles& files, const std::string& name, OutputPla
     PlannedOutput output;
     output.file = {files.options.folder + "/" + name + ending, IndexKind::kNone};
     output.header = browser_lines(name, format, files);
-    output.open = [segments = files.segments, format](OutputFile& file) {
+    output.open = [segments = files.segments, format = format](OutputFile& file) {
       return std::make_unique<StateSink>(file, segments, format);
     };
     plan.push_back(std::move(output));

@@ -1,0 +1,92 @@
+#include "io/tracks/track_text.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "io/files/kept_input.h"
+#include "io/files/mapped_file.h"
+#include "support/catch.h"
+#include "support/messages.h"
+#include "support/scratch_file.h"
+
+using namespace semicrf;
+using namespace semicrf::test;
+
+namespace {
+
+void write(const ScratchFile& file, const std::string& text) {
+  file.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+// "format columns: rows" of the text, rows as chrom:begin-end=value,value with - for no value.
+std::string read(const std::string& content) {
+  const ScratchFile file;
+  write(file, content);
+  const TrackText text = inspect_track_text(file.path());
+  std::string said = describe(text.format);
+  for (const std::string& column : text.columns) said += " " + column;
+  said += ":";
+  std::vector<std::size_t> columns(text.columns.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  const auto reader = open_track_text(text, columns, "", 200);
+  for (TrackRow row; reader->next(row);) {
+    said += " " + row.chromosome + ":" + std::to_string(row.begin) + "-" + std::to_string(row.end);
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      said += i == 0 ? "=" : ",";
+      said += std::isnan(row.values[i]) ? "-" : std::to_string(std::lround(100 * row.values[i]));
+    }
+  }
+  return said;
+}
+
+std::string refusal(const std::string& content) {
+  return message_of([&] { read(content); });
+}
+
+}  // namespace
+
+TEST_CASE("what a track as text is, is told from its first lines") {
+  CHECK(read("chr1\t0\t10\t1.5\nchr1\t10\t20\t-2\nchr2\t0\t5\t0\n") ==
+        "bedGraph : chr1:0-10=150 chr1:10-20=-200 chr2:0-5=0");
+  CHECK(read("track type=bedGraph\n#x\nchr1 0 10 1\n") == "bedGraph : chr1:0-10=100");
+  CHECK(read("fixedStep chrom=c start=11 step=5\n1\n2\n") == "wig : c:10-11=100 c:15-16=200");
+  CHECK(read("fixedStep chrom=c start=11 step=5 span=5\n1\nvariableStep chrom=d\n3 4\n7\t5\n") ==
+        "wig : c:10-15=100 d:2-3=400 d:6-7=500");
+  CHECK(read("chrom\tstart\tend\tname\tA\tB\nc\t0\t5\tx\t1\tNA\nc\t5\t9\ty\t.\t2\n") ==
+        "a table with positions A B: c:0-5=100,- c:5-9=-,200");
+  CHECK(read("#'chr'\t'start'\t'end'\t'a.bw'\nc\t0\t5\tnan\n") == "a table with positions a.bw: c:0-5=-");
+  CHECK(read("chr\tstart\tA\nc\t400\t1\n") == "a table with positions A: c:400-600=100");
+  CHECK(read("contig\tpos\tA\nc\t400\t1\n") == "a table with positions A: c:399-400=100");
+  CHECK(read("c\t0\t5\tm\t10\t+\t0\t5\n") == "a table with positions 5 7 8: c:0-5=1000,0,500");
+  CHECK(read("K562\tchr1\nA\tB\n0\t1\n2\t0\n") ==
+        "binarised text of ChromHMM A B: chr1:0-200=0,100 chr1:200-400=-,0");
+}
+
+TEST_CASE("tracks as text that are none are refused with the line") {
+  CHECK(holds(refusal("chr1\t0\t10\t1\nchr1\t5\t20\t2\n"), "line 2: starts at base 5"));
+  CHECK(holds(refusal("c\t0\t1\t1\nd\t0\t1\t1\nc\t5\t6\t1\n"), "line 3: chromosome c comes a second time"));
+  CHECK(holds(refusal("c\t0\t1\tnan\nc\t2\t3\t1\n"), "line 1: the value is 'nan'"));
+  CHECK(holds(refusal("c\t0\t1\t1\nc\t2\t3\n"), "line 2: found 3 columns"));
+  CHECK(holds(refusal("fixedStep chrom=c start=0\n1\n"), "start is '0'"));
+  CHECK(holds(refusal("variableStep chrom=c step=3\n1\n"), "unknown word 'step=3'"));
+  CHECK(holds(refusal("A\tchr1\nm\n0\n3\n"), "line 4: the value is '3', expected 0, 1 or 2"));
+  CHECK(holds(refusal(">seq\nACGT\n"), "FASTA"));
+  CHECK(holds(refusal("name\tvalue\na\t1\n"), "is no track"));
+}
+
+TEST_CASE("a pipe is kept, so that it can be read again and mapped") {
+  int ends[2] = {};
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(::write(ends[1], "c\t0\t1\t1\n", 8) == 8);
+  ::close(ends[1]);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  CHECK(path_of_kept(path).empty());
+  CHECK(MappedFile(path).size() == 8);
+  CHECK(MappedFile(path).size() == 8);
+  CHECK(!path_of_kept(path).empty());
+  CHECK(inspect_track_text(path).format == TrackTextFormat::kBedGraph);
+  CHECK(kept_input("/dev/null") == "/dev/null");
+  ::close(ends[0]);
+}
