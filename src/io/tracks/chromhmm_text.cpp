@@ -113,7 +113,7 @@ bool is_chromhmm_text(const std::vector<std::string>& lines) {
   const std::vector<std::string_view> first = split_at('\t', lines[0]), marks = split_at('\t', lines[1]);
   if (first.size() != 2 || first[0].empty() || first[1].empty()) return false;
   const auto is_number = [](std::string_view field) { return number_in<double>(field).has_value(); };
-  if (std::ranges::all_of(marks, is_number)) return false;
+  if (std::ranges::any_of(marks, is_number)) return false;
   if (lines.size() == kHeaderLines) return true;
   const std::vector<std::string_view> values = split_at('\t', lines[2]);
   return values.size() == marks.size() && std::ranges::all_of(values, is_number);

@@ -74,6 +74,7 @@ TEST_CASE("tracks as text that are none are refused with the line") {
   CHECK(holds(refusal("A\tchr1\nm\n0\n3\n"), "line 4: the value is '3', expected 0, 1 or 2"));
   CHECK(holds(refusal(">seq\nACGT\n"), "FASTA"));
   CHECK(holds(refusal("name\tvalue\na\t1\n"), "is no track"));
+  CHECK(holds(refusal("name\tvalue\na\tb\nc\td\n"), "is no track"));
 }
 
 TEST_CASE("a pipe is kept, so that it can be read again and mapped") {
