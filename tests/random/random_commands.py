@@ -102,6 +102,8 @@ class Sequence:
     def read_again(self, names):
         for name in names:
             reader = READERS.get(pathlib.Path(name).suffix)
+            if name.endswith("_expanded.bed"):  # of --chromhmm-out: a line for each state over the whole chromosome
+                continue
             content = (self.work / name).read_bytes() if (self.work / name).is_file() else b""
             if reader is None or not content or name.endswith((".json",)) and b"semicrf-params" not in content[:200]:
                 continue
