@@ -275,10 +275,14 @@ std::optional<Warning> older_index_warning(const ReadFileInfo& file) {
                  file.path};
 }
 
+std::size_t kept_by_a_store(std::size_t stores) {
+  constexpr std::size_t kAll = std::size_t{256} << 20, kLeast = std::size_t{64} << 10;
+  return std::clamp(kAll / std::max<std::size_t>(1, stores), kLeast, CountStore::kInMemory);
+}
+
 std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
                          bool in_order) {
   constexpr std::size_t kPerThread = std::size_t{2} << 20;  // blocks, and a decompressor's tables
-  constexpr std::size_t kPerStore = std::size_t{2} << 20;   // what it keeps in memory
   constexpr std::size_t kPerChromosome = 150;               // names and places, in each open file
   const bool steps =
       std::ranges::any_of(files, [](const CountedFile& one) { return !one.options.is_place(); });
@@ -287,13 +291,15 @@ std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& f
     stores += one.counts.size();
     most = std::max(most, one.counts.size());
   }
-  std::int64_t bins = 0;  // that a thread keeps
-  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i)
+  std::int64_t bins = 0, tiles = 0;  // bins that a thread keeps; tiles of all chromosomes
+  for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) {
+    tiles += grid.tiles(i);
     bins = in_order ? std::max(bins, std::min(grid.bins(i), 2 * grid.tile_bins())) : bins + grid.bins(i);
+  }
   const auto workers = static_cast<std::size_t>(threads);
   return workers * (wide(bins) * most * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
                     grid.chromosomes.size() * kPerChromosome) +
-         stores * kPerStore;
+         stores * (kept_by_a_store(stores) + wide(tiles) * CountStore::kPerTile);
 }
 
 void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,

@@ -28,7 +28,10 @@ void check_reference(const std::vector<const ReadFileInfo*>& files, const std::s
 // Where there is an index that is older than its file.
 std::optional<Warning> older_index_warning(const ReadFileInfo& file);
 
-// Bytes that count_reads() takes, whatever the number of reads. `in_order`: as there.
+// Bytes of counts that each of so many stores keeps in memory, so that all of them together do not keep much.
+std::size_t kept_by_a_store(std::size_t stores);
+
+// Bytes that count_reads() takes with such stores, whatever the number of reads. `in_order`: as there.
 std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& files, int threads,
                          bool in_order);
 

@@ -105,7 +105,9 @@ class CountRun {
   // A track for each file; with groups one for each group of the cells of the files that share the track's
   // name.
   void make_tracks() {
-    const auto new_store = [&] { return std::make_shared<CountStore>(grid_.chromosomes.size()); };
+    const std::size_t kept =
+        kept_by_a_store(groups_ ? rows_.size() * groups_->names().size() : files_.size());
+    const auto new_store = [&] { return std::make_shared<CountStore>(grid_.chromosomes.size(), kept); };
     if (!groups_) {
       for (CountedFile& file : files_) file.counts = {new_store()};
       for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -223,8 +225,10 @@ class CountRun {
 
   std::size_t memory() const {
     constexpr std::size_t kProgram = std::size_t{32} << 20, kWriter = std::size_t{2} << 20;
+    constexpr std::size_t kOutput = std::size_t{256} << 10;  // what an open file has to write
+    const std::size_t writers = std::min(tracks_.size(), static_cast<std::size_t>(options_.threads));
     std::size_t bytes = kProgram + count_memory(grid_, files_, options_.threads, options_.in_order) +
-                        tracks_.size() * kWriter;
+                        tracks_.size() * kOutput + writers * kWriter;
     if (!is_npz(options_.output)) return bytes;
     std::int64_t longest = 0;
     for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) longest = std::max(longest, grid_.bins(i));

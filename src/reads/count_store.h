@@ -14,7 +14,11 @@ namespace semicrf {
 
 class CountStore {
  public:
-  explicit CountStore(std::size_t chromosomes) : has_(chromosomes, 0), spool_(kInMemory, "") {}
+  static constexpr std::size_t kInMemory = std::size_t{1} << 20, kPerTile = 112;  // bytes
+
+  // Keeps that many bytes of counts in memory, besides kPerTile for each tile that has any.
+  explicit CountStore(std::size_t chromosomes, std::size_t in_memory = kInMemory)
+      : has_(chromosomes, 0), spool_(in_memory, "") {}
 
   // Adds to the counts of the bins of a tile; all >= 0. Thread-safe.
   void put(std::size_t chromosome, std::int64_t tile, std::span<const std::int64_t> counts);
@@ -28,8 +32,6 @@ class CountStore {
   void read(std::size_t chromosome, std::int64_t tile, std::span<std::int64_t> counts) const;
 
  private:
-  static constexpr std::size_t kInMemory = std::size_t{1} << 20;
-
   std::mutex mutex_;
   std::int64_t reads_ = 0;
   std::vector<char> has_;  // by chromosome
