@@ -44,24 +44,31 @@ class Marginals(NamedTuple):
 # ---- the operators
 
 
+def _is_compiling() -> bool:
+    return hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
+
+
 def _register(name: str, compute: Any, fake: Any, backward: Any = None, setup_context: Any = None) -> Any:
-    """The function as an operator of PyTorch; before 2.4, which has no such, as an autograd function."""
+    """The function as an operator of PyTorch (2.4), which torch.compile takes as one step. Elsewhere, and where nothing is
+    compiled, it is an autograd function, which costs a third of an operator."""
+    operator = None
     if hasattr(torch.library, "custom_op"):
         operator = torch.library.custom_op(name, compute, mutates_args=())
         operator.register_fake(fake)
-        if backward is not None:
-            operator.register_autograd(backward, setup_context=setup_context)
-        return operator
     if backward is None:
-        return torch.no_grad()(compute)
+        return operator or torch.no_grad()(compute)
 
     def forward(ctx: Any, *inputs: Any) -> Any:
         output = compute(*inputs)
         setup_context(ctx, inputs, output)
         return output
 
-    return type(compute.__name__, (torch.autograd.Function,),
-                {"forward": staticmethod(forward), "backward": staticmethod(backward)}).apply
+    eager = type(compute.__name__, (torch.autograd.Function,),
+                 {"forward": staticmethod(forward), "backward": staticmethod(backward)}).apply
+    if operator is None:
+        return eager
+    operator.register_autograd(backward, setup_context=setup_context)
+    return lambda *inputs: (operator if _is_compiling() else eager)(*inputs)
 
 
 def _layer(device: torch.device, double: bool, threads: int) -> _core.Layer:
@@ -267,10 +274,6 @@ class _Problem:
         counts = marginals or needed
         starts, ends = (marginals or needed and one is not None for one in (self.start_scores, self.end_scores))
         return _forward_backward(*self.inputs(), self.lengths, self.uniform, counts, starts, ends, self.threads)
-
-
-def _is_compiling() -> bool:
-    return hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
 
 
 def _lengths(lengths: Any, batch: int, positions: int) -> Tensor:
