@@ -26,8 +26,8 @@
 #include "io/params/training_record.h"
 #include "log/log.h"
 #include "model/label_values.h"
-#include "outputs/formats.h"
 #include "outputs/folders/hub_outputs.h"
+#include "outputs/formats.h"
 #include "runs/prepared_run.h"
 
 namespace semicrf {
