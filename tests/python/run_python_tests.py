@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the Python package over the library that is built already, and runs a file of its tests.
 
-usage: run_python_tests.py --build BUILD build|FILE
+usage: run_python_tests.py --build BUILD build|wheel|FILE
 
 `build` installs the package into BUILD/packages/semicrf as `pip install .` does, but with the libsemicrf of BUILD in place of
 one that is compiled for it; what builds it is in BUILD/packages/python. Skipped (exit code 77) where pip cannot install that, or
@@ -23,21 +23,39 @@ sys.path.insert(0, str(ROOT / "tests" / "peers"))
 import packages  # noqa: E402
 
 
-def build(folder, installed):
+def tools_and_settings(folder):
+    """The environment that builds the package, and pip's arguments: over the library that is built."""
     if not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
         packages.skip("headers of Python are not installed (python3-dev)")
     tools = packages.installed(HERE / "requirements.txt", folder / "packages" / "python")
-    environment = {**os.environ, "PYTHONPATH": str(tools), "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
-    shutil.rmtree(installed, ignore_errors=True)
+    environment = {**os.environ, "PYTHONPATH": str(tools), "CMAKE_BUILD_PARALLEL_LEVEL": "2", "PYTHON": sys.executable,
+                   "PATH": os.pathsep.join([str(tools / "bin"), os.environ["PATH"]])}
     nanobind = subprocess.run([sys.executable, "-m", "nanobind", "--cmake_dir"], env=environment, capture_output=True, text=True,
                               check=True).stdout.strip()
     settings = ["cmake.source-dir=python", "cmake.define.semicrf_DIR=%s" % (folder / "cmake"), "cmake.define.nanobind_DIR=" + nanobind,
                 "build-dir=%s" % (folder / "packages" / "extension"), "wheel.py-api="]
+    return environment, ["--no-build-isolation"] + ["-C" + setting for setting in settings]
+
+
+def build(folder, installed):
+    environment, arguments = tools_and_settings(folder)
+    shutil.rmtree(installed, ignore_errors=True)
     done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps",
-                           "--no-build-isolation", "--target", str(installed), str(ROOT)]
-                          + ["-C" + setting for setting in settings], env=environment)
+                           "--target", str(installed), str(ROOT)] + arguments, env=environment)
     if done.returncode != 0:
         sys.exit("FAILED: pip install")
+
+
+def wheel(folder):
+    """python/wheel.sh; what it makes is tried in a fresh environment, and at most 6 MB."""
+    environment, arguments = tools_and_settings(folder)
+    wheels = folder / "packages" / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    if subprocess.run([str(ROOT / "python" / "wheel.sh"), str(wheels)] + arguments, env=environment, cwd=ROOT).returncode != 0:
+        sys.exit("FAILED: python/wheel.sh")
+    made = list(wheels.glob("semicrf-*.whl"))
+    if len(made) != 1 or made[0].stat().st_size > 6_000_000:
+        sys.exit("FAILED: %s" % [(one.name, one.stat().st_size) for one in made])
 
 
 def on_path(folders):
@@ -63,6 +81,8 @@ def main():
     installed = folder / "packages" / "semicrf"
     if given.what == "build":
         return build(folder, installed)
+    if given.what == "wheel":
+        return wheel(folder)
     if not (installed / "semicrf").exists():
         packages.skip("the package is not built (python: build)")
     interpreter, path = sys.executable, [installed, folder / "packages" / "python"]

