@@ -338,6 +338,25 @@ class Layer(unittest.TestCase):
         scores = self.problem(dtype=torch.float32)[0].cpu()
         self.assertTrue(torch.equal(module(scores), other(scores)))
 
+    @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
+    def test_distributed(self):
+        """As any module under DistributedDataParallel, here of one process."""
+        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+        try:
+            module = layer.SemiCRF(3, 5)
+            scores = self.problem(dtype=torch.float32)[0].cpu()
+            labels = torch.zeros(3, 9, dtype=torch.int64)
+            labels[:, 4:7] = 1
+            module.loss(scores, labels).backward()
+            expected = [one.grad.clone() for one in module.parameters()]
+            module.zero_grad()
+            parallel = nn.parallel.DistributedDataParallel(module)
+            (parallel(scores) - module.score(scores, labels)).mean().backward()
+            for one, other in zip(module.parameters(), expected):
+                torch.testing.assert_close(one.grad, other)
+        finally:
+            torch.distributed.destroy_process_group()
+
     def test_threads(self):
         scores, transition, duration = self.problem(4, 50)
         expected = layer.log_partition(scores, transition, duration)
