@@ -1,6 +1,7 @@
 // The program: command line in, exit code out.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -146,6 +147,26 @@ MemoryError out_of_memory(const CLI::App& command) {
                           std::string("use a machine with more memory")});
 }
 
+// The words behind the program's name, from the last to the first, as CLI11 wants them. It takes "--name="
+// for an option without a value, and the next word for its value: here the value is empty, which
+// check_given_values() refuses.
+std::vector<std::string> reversed_words(int argc, char** argv) {
+  std::vector<std::string> words;
+  bool may_be_option = true;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    may_be_option = may_be_option && word != "--";
+    if (may_be_option && word.starts_with("--") && word.find('=') + 1 == word.size()) {
+      words.emplace_back(word.substr(0, word.size() - 1));
+      words.emplace_back();
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
 int run(int argc, char** argv) {
   CLI::App program("Exact inference of semi-Markov conditional random fields on genome tracks.");
   set_up(program);
@@ -154,7 +175,7 @@ int run(int argc, char** argv) {
     return static_cast<int>(ExitCode::kUsage);
   }
   try {
-    program.parse(argc, argv);
+    program.parse(reversed_words(argc, argv));
     check_log();
     return static_cast<int>(ExitCode::kOk);
   } catch (const std::bad_alloc&) {

@@ -80,7 +80,7 @@ class Sequence:
         if "RLIMIT_AS" in around.limits and done.code == 127:  # too little to load the program
             return
         if 2 not in around.closed:
-            outcome.check_messages(done, line.written.get("log-file") in ("/dev/stdout", "-"))
+            outcome.check_messages(done, line.written.get("log-file") in outcome.STANDARD_OUTPUTS)
         outcome.check_files(done, self.work, before, after, line.written, KEPT_OUTPUTS)
         if done.code == 0:
             ranked = {line.written[option] for option in ("regions", "review") if option in line.written}

@@ -173,6 +173,12 @@ def test_bad_option_values(box):
         box.fails("decode -p scores.params.json %s scores.npy" % option, (2,))
 
 
+def test_an_empty_value_is_not_the_next_word(box):
+    """CLI11 takes --name= for an option without a value."""
+    for name, words in (("--exclude", "--exclude= --log-file=y.log"), ("--log-file", "--log-file= --boundaries=z")):
+        box.fails("decode -p demo.params.json -o x.bed %s t0=codon_fwd0.bw" % words, 2, name + " is given, but its value is empty")
+
+
 def test_bad_posterior_option_values(box):
     for option in ("--digits 99", "--digits x", "--min-posterior 2", "--min-posterior -1"):
         box.fails("posterior -p scores.params.json %s scores.npy" % option, 2)
