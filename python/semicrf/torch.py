@@ -275,6 +275,11 @@ class _Problem:
         starts, ends = (marginals or needed and one is not None for one in (self.start_scores, self.end_scores))
         return _forward_backward(*self.inputs(), self.lengths, self.uniform, counts, starts, ends, self.threads)
 
+    def marginals(self) -> Marginals:
+        log_z, labels, starts, ends, counts = self.solve(True)
+        columns = self.scores.shape[2]
+        return Marginals(labels, starts, ends, counts[:, :columns], counts[:, columns:-1], counts[:, -1], log_z)
+
 
 def _lengths(lengths: Any, batch: int, positions: int) -> Tensor:
     """(B) int64 on the host."""
@@ -332,10 +337,8 @@ def marginals(scores: Tensor, transition: Tensor, duration: Tensor, tail: Tensor
               threads: int | None = None) -> Marginals:
     """The `Marginals` of each sequence; arguments as for `log_partition`. They may be differentiated once: the products of the
     Hessian of log Z that this needs are computed on the host, in double."""
-    log_z, labels, starts, ends, counts = _Problem(scores, transition, duration, tail, start, end, lengths, start_scores,
-                                                   end_scores, initial, centering, threads).solve(True)
-    columns = scores.shape[2]
-    return Marginals(labels, starts, ends, counts[:, :columns], counts[:, columns:-1], counts[:, -1], log_z)
+    return _Problem(scores, transition, duration, tail, start, end, lengths, start_scores, end_scores, initial, centering,
+                    threads).marginals()
 
 
 def path_score(scores: Tensor, labels: Tensor, transition: Tensor, duration: Tensor, tail: Tensor | None = None,
@@ -544,9 +547,8 @@ class SemiCRF(nn.Module):
         """Entropy of the segmentation, in nats: (B), float64, differentiable once. Computed in double."""
         options = self._options(lengths, *[None if one is None else one.double() for one in (start_scores, end_scores)])
         tables = [None if one is None else one.to(scores.device, torch.float64) for one in self._tables()]
-        found = marginals(scores.double(), *tables, threads=self.threads, **options)
-        given = _Problem(scores.double(), *tables, *[options[name] for name in ("lengths", "start_scores", "end_scores", "initial",
-                                                                                "centering")], self.threads)
+        given = _Problem(scores.double(), *tables, **options, threads=self.threads)
+        found = given.marginals()
 
         def expected(probabilities: Tensor, values: Tensor | None) -> Tensor | float:
             if values is None:

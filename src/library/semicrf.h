@@ -254,7 +254,8 @@ typedef struct semicrf_variation {
 
 /* The product of the Hessian of log Z with a direction: how the posteriors and expected counts of every
  * sequence change along it. In double, on the cpu, with up to `threads` threads: O(T K C + T C C) time and
- * 50 C bytes of memory per position. Constraints, segments and outputs of the sequences are not looked at. */
+ * 150 C bytes of memory per position. Constraints, segments and outputs of the sequences are not looked at.
+ */
 SEMICRF_API semicrf_status semicrf_hessian_product(const semicrf_model* model,
                                                    const semicrf_sequence* sequences, size_t count,
                                                    const semicrf_variation* directions,

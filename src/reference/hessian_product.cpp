@@ -56,9 +56,17 @@ class DualPass {
         direction_(direction),
         length_(scores.length()),
         labels_(model.num_labels),
+        emissions_(size(length_)),
         alpha_(size(length_ + 1)),
         gamma_(size(length_)),
-        tail_(model.has_tail() ? size(length_ + 1) : 0, kImpossible) {}
+        tail_(model.has_tail() ? size(length_ + 1) : 0, kImpossible) {
+    // Less a number per position that all labels share: it moves log Z, and none of its derivatives.
+    for (std::int64_t t = 0; t < length_; ++t) {
+      const double step = scores.typical_step(t);
+      for (int c = 0; c < labels_; ++c)
+        emissions_[at(t, c)] = dual(scores.emission(t, c) - step, direction.emissions, at(t, c));
+    }
+  }
 
   ScoreVariation run() {
     product_.emissions.resize(size(length_));
@@ -81,10 +89,7 @@ class DualPass {
   Dual dual(double value, const std::vector<double>& tangents, std::size_t index) const {
     return value == kNegativeInfinity ? kImpossible : Dual{value, tangents.empty() ? 0.0 : tangents[index]};
   }
-  // Less a number per position that all labels share: it moves log Z, and none of its derivatives.
-  Dual emission(std::int64_t t, int c) const {
-    return dual(scores_.emission(t, c) - scores_.typical_step(t), direction_.emissions, at(t, c));
-  }
+  Dual emission(std::int64_t t, int c) const { return emissions_[at(t, c)]; }
   Dual start(std::int64_t t, int c) const { return dual(scores_.start(t, c), direction_.starts, at(t, c)); }
   Dual end(std::int64_t t, int c) const { return dual(scores_.end(t, c), direction_.ends, at(t, c)); }
   Dual transition(int from, int to) const {
@@ -218,7 +223,7 @@ class DualPass {
   const ScoreVariation& direction_;
   const std::int64_t length_;
   const int labels_;
-  std::vector<Dual> alpha_, gamma_, tail_;
+  std::vector<Dual> emissions_, alpha_, gamma_, tail_;
   Dual log_partition_;
   LogSum sum_, pair_;
   ScoreVariation product_;
