@@ -42,18 +42,17 @@ PyObject* exception_of(semicrf_status status) {
   }
 }
 
-// semicrf_array or semicrf_output of an array of floating-point numbers.
+// semicrf_array or semicrf_output of floating-point numbers of `size` bytes, with strides in numbers.
+template <class To>
+To strided(decltype(To::data) data, std::int64_t size, std::int64_t rows, std::int64_t columns,
+           std::int64_t by_row, std::int64_t by_column) {
+  return {data, static_cast<semicrf_type>(size), rows, columns, by_row * size, by_column * size};
+}
 template <class To, class Array>
 To strided(const Array& array) {
-  const auto size = static_cast<std::int64_t>(array.itemsize());
-  To to{};
-  to.data = array.data();
-  to.type = static_cast<semicrf_type>(size);
-  to.rows = static_cast<std::int64_t>(array.shape(0));
-  to.columns = static_cast<std::int64_t>(array.shape(1));
-  to.row_stride = array.stride(0) * size;
-  to.column_stride = array.stride(1) * size;
-  return to;
+  return strided<To>(array.data(), static_cast<std::int64_t>(array.itemsize()),
+                     static_cast<std::int64_t>(array.shape(0)), static_cast<std::int64_t>(array.shape(1)),
+                     array.stride(0), array.stride(1));
 }
 
 // A new array of these values.
@@ -230,20 +229,14 @@ struct View {
     by_row = nb::cast<std::int64_t>(parts[3]);
     by_column = nb::cast<std::int64_t>(parts[4]);
   }
-  // Of sequence b; To: semicrf_array or semicrf_output.
+  // What it has for sequence b; To: semicrf_array or semicrf_output.
   template <class To>
   To of(std::int64_t b, std::int64_t rows, std::int64_t columns) const {
-    To to{};
-    if (data == 0) return to;
-    to.data = reinterpret_cast<decltype(to.data)>(data + static_cast<std::uintptr_t>(b * by_sequence * size));
-    to.type = static_cast<semicrf_type>(size);
-    to.rows = rows;
-    to.columns = columns;
-    to.row_stride = by_row * size;
-    to.column_stride = by_column * size;
-    return to;
+    if (data == 0) return {};
+    const std::uintptr_t first = data + static_cast<std::uintptr_t>(b * by_sequence * size);
+    return strided<To>(reinterpret_cast<decltype(To::data)>(first), size, rows, columns, by_row, by_column);
   }
-  // Of sequence b, of doubles that lie one after the other.
+  // The doubles of sequence b, which lie one after the other.
   double* values(std::int64_t b) const {
     return data == 0 ? nullptr : reinterpret_cast<double*>(data) + b * by_sequence;
   }

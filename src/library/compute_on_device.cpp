@@ -26,11 +26,11 @@ class DeviceComputation {
         stream_(stream),
         found_(found) {
     if (engine_.own_memory() == nullptr || !engine_.own_memory()->takes_device_arrays())
-      throw UsageError("device: the engine computes in memory of the host", "");
+      throw UsageError("arrays on a device: the engine computes in memory of the host", "");
     if (request.best_path != 0 || request.entropy != 0 || request.best > 0 || request.samples > 0)
-      throw UsageError("device: of paths, samples and entropies there is none for arrays on the device", "");
+      throw UsageError("arrays on a device: paths, samples and entropies cannot be asked for", "");
     if (model_.heads || model_.parameters.centering == Centering::kMean)
-      throw UsageError("device: the model has tracks, or centring \"mean\"", "");
+      throw UsageError("arrays on a device: the model has tracks, or centring \"mean\"", "");
   }
 
   void run() {
@@ -66,7 +66,7 @@ class DeviceComputation {
     const std::int64_t length = sequence.scores.rows;
     if (sequence.scores.data == nullptr) throw UsageError("scores" + name + " is a null pointer", "");
     if (sequence.num_constraints > 0 || sequence.segments != nullptr)
-      throw UsageError("device: there are constraints or segments" + name, "");
+      throw UsageError("arrays on a device: there are constraints or segments" + name, "");
     ScoreWindow window;
     window.end = window.length = length;
     window.emissions = scores_of(sequence.scores, "scores" + name, length);

@@ -2,6 +2,7 @@
 #include "reference/hessian_product.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -30,18 +31,16 @@ constexpr Part kParts[] = {{"scores", &ScoreVariation::emissions, &semicrf_varia
 ScoreVariation direction_of(const semicrf_variation& given, const ChainModel& chain, std::int64_t length,
                             const std::string& name) {
   const auto labels = static_cast<std::size_t>(chain.num_labels);
+  const std::size_t positions = wide(length);
+  const std::array<std::size_t, std::size(kParts)> rows = {
+      positions, positions, positions, labels, wide(chain.max_duration), 1};
   ScoreVariation direction;
-  for (const Part& part : kParts) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Part& part = kParts[i];
     const double* const from = given.*part.given;
     if (from == nullptr) continue;
-    const bool by_position = part.own == &ScoreVariation::emissions || part.own == &ScoreVariation::starts ||
-                             part.own == &ScoreVariation::ends;
-    const std::size_t rows = by_position                               ? wide(length)
-                             : part.own == &ScoreVariation::transition ? labels
-                             : part.own == &ScoreVariation::duration   ? wide(chain.max_duration)
-                                                                       : 1;
     std::vector<double>& to = direction.*part.own;
-    to.assign(from, from + rows * labels);
+    to.assign(from, from + rows[i] * labels);
     if (!std::ranges::all_of(to, [](double value) { return std::isfinite(value); }))
       throw UsageError("direction of sequence " + name + ": " + part.name + " has a value that is not finite",
                        "");
@@ -53,9 +52,10 @@ void compute(const LibraryModel& model, const semicrf_sequence& sequence, const 
              const semicrf_variation& along, const semicrf_variation& to) {
   const std::int64_t length = sequence.scores.rows;
   const ChainModel& chain = model.parameters.chain;
+  // Checks the length, too.
+  const std::shared_ptr<SequenceScores> scores = open_sequence(model, sequence, name, Precision::kDouble, 1);
   const ScoreVariation direction = direction_of(along, chain, length, name);
-  const std::unique_ptr<ScoreSource> source =
-      make_piece_source(open_sequence(model, sequence, name, Precision::kDouble, 1), {0, length});
+  const std::unique_ptr<ScoreSource> source = make_piece_source(scores, {0, length});
   ScoreBuffers buffers;
   const ScoreWindow window = HostProjection(*source).read(0, length, buffers);
   const ScoreVariation product = hessian_product(chain, ReferenceScores(chain, window), direction);

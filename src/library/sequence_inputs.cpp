@@ -35,7 +35,8 @@ NpyType npy_type(semicrf_type type) {
 }
 
 // Strides of an axis of one entry say nothing.
-bool has_strides(const semicrf_array& array, std::int64_t row, std::int64_t column) {
+template <class Array>
+bool has_strides(const Array& array, std::int64_t row, std::int64_t column) {
   return (array.rows == 1 || array.row_stride == row) &&
          (array.columns == 1 || array.column_stride == column);
 }
@@ -58,6 +59,14 @@ std::unique_ptr<RowReader> boundary_rows(const semicrf_array& array, const char*
   if (made)
     throw UsageError(what + ": the parameters have a boundary section, which makes start or end scores", "");
   return make_score_rows(viewed(array, what), precision, threads);
+}
+
+template <class Array>
+void require_shape(const Array& array, std::int64_t rows, std::int64_t columns, const std::string& what) {
+  if (array.rows == rows && array.columns == columns) return;
+  throw UsageError(what + ": the shape is " + shape_text(array.rows, array.columns) + ", expected " +
+                       shape_text(rows, columns),
+                   "");
 }
 
 class GivenConstraints : public ConstraintSet {
@@ -253,13 +262,10 @@ std::vector<Segment> given_segments(const semicrf_sequence& sequence, int num_la
 
 template <class Array>
 void check_device_rows(const Array& array, std::int64_t rows, std::int64_t columns, const std::string& what) {
-  if (array.rows != rows || array.columns != columns || rows < 1)
-    throw UsageError(what + ": the shape is " + shape_text(array.rows, array.columns) + ", expected " +
-                         shape_text(rows, columns),
-                     "");
+  require_shape(array, rows, columns, what);
+  if (rows < 1) throw UsageError(what + ": has no rows", "");
   const auto size = static_cast<std::int64_t>(array.type);
-  if ((columns > 1 && array.column_stride != size) || (rows > 1 && array.row_stride != columns * size))
-    throw UsageError(what + ": is not in C order", "");
+  if (!has_strides(array, columns * size, size)) throw UsageError(what + ": is not in C order", "");
 }
 template void check_device_rows(const semicrf_array&, std::int64_t, std::int64_t, const std::string&);
 template void check_device_rows(const semicrf_output&, std::int64_t, std::int64_t, const std::string&);
@@ -270,11 +276,7 @@ void check_outputs(const semicrf_sequence& sequence, int num_labels, const std::
     if (out.data == nullptr) continue;
     const std::string what = of_sequence(one.name, name);
     check_type(out, what, false);
-    const std::int64_t columns = one.by_label ? num_labels : 1;
-    if (out.rows != sequence.scores.rows || out.columns != columns)
-      throw UsageError(what + ": the shape is " + shape_text(out.rows, out.columns) + ", expected " +
-                           shape_text(sequence.scores.rows, columns),
-                       "");
+    require_shape(out, sequence.scores.rows, one.by_label ? num_labels : 1, what);
   }
 }
 

@@ -478,4 +478,12 @@ TEST_CASE("the library refuses what is wrong with one line that names it") {
   const char* const twice[] = {"a", "b", "c", "a"};
   tables.labels = twice;
   CHECK(failure_of(SEMICRF_BAD_ARGUMENT, [&] { lib::Model{tables}; }).find("labels") != std::string::npos);
+  CHECK(failure_of(SEMICRF_BAD_ARGUMENT, [&] {
+          engine.compute_on_device({}, {1, 0, 0, 0, 0, 0, 0}, nullptr);
+        }) == "arrays on a device: the engine computes in memory of the host");
+  const semicrf_sequence nothing{};
+  const semicrf_variation along{};
+  CHECK(failure_of(SEMICRF_BAD_ARGUMENT, [&] {
+          lib::hessian_product(model, {&nothing, 1}, {&along, 1}, {&along, 1});
+        }) == "scores of sequence 0 is a null pointer");
 }
