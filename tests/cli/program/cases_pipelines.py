@@ -10,9 +10,11 @@ from harness import check
 from make_inputs import bigwig
 
 MEBIBYTE = 1 << 20
-# A forecast is at most so much below the peak, as a share of it, and above it, as a share and in MiB: threads that a busy
-# machine runs one after the other take less than threads that run at once, which shows in small runs.
+# A forecast is at most so much below the peak, as a share of it, and above it, as a share and in MiB.
 BELOW, ABOVE, SLACK = 0.03, 0.2, 6
+# Threads that a busy machine runs one after the other take less than threads that run at once. So a peak that looks too
+# small is measured again, and the largest of so many runs counts.
+RUNS = 4
 
 
 def model(box, name, labels, longest, tracks=0, tail=False, bin_size=1):
@@ -59,9 +61,12 @@ def compare(box, arguments, entropy=False):
     arguments = arguments + ["--stats", "stats.json"]
     if arguments[0] != "train" and not entropy:
         arguments.append("--no-entropy")
-    said = forecast(box, arguments)
-    box.ok(arguments + ["-q"])
-    peak = json.loads(box.text("stats.json"))["peak_memory"] / MEBIBYTE
+    said, peak = forecast(box, arguments), 0
+    for _ in range(RUNS):
+        box.ok(arguments + ["-q"])
+        peak = max(peak, json.loads(box.text("stats.json"))["peak_memory"] / MEBIBYTE)
+        if said <= (1 + ABOVE) * peak + SLACK:
+            break
     if not (1 - BELOW) * peak <= said <= (1 + ABOVE) * peak + SLACK:
         return ["%d MiB forecast, %.1f MiB taken (%.2f): %s" % (said, peak, said / peak, " ".join(arguments))]
     return []
