@@ -58,3 +58,21 @@ def table(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray | None:
     if found.shape != shape:
         raise ValueError(f"{name}: the shape is {found.shape}, expected {shape}")
     return found
+
+
+def check_shapes(arrays: dict[str, Any], initial: str) -> None:
+    """ValueError where arguments of a layer, by name, do not fit: scores (B, T, C) and what belongs to them; None: there is none."""
+    shapes = {name: tuple(one.shape) for name, one in arrays.items() if one is not None}
+    scores, duration = shapes["scores"], shapes["duration"]
+    if len(scores) != 3 or 0 in scores[1:]:
+        raise ValueError(f"scores: the shape is {scores}, expected (B, T, C) with at least one position and one label")
+    labels = scores[2]
+    if len(duration) != 2 or duration[0] == 0:
+        raise ValueError(f"duration: the shape is {duration}, expected (K, C) = (K, {labels})")
+    expected = {"transition": (labels, labels), "duration": (duration[0], labels), "tail": (labels,), "start": (labels,),
+                "end": (labels,)}
+    for name, shape in shapes.items():
+        if shape != expected.get(name, scores):
+            raise ValueError(f"{name}: the shape is {shape}, expected {expected.get(name, scores)}")
+    if initial not in ("uniform", "none"):
+        raise ValueError(f'initial: "{initial}", expected "uniform" or "none"')

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from . import _core
+from .arrays import check_shapes
 from .model import Model, Segmentation
 
 _LOCAL = threading.local()
@@ -240,23 +241,14 @@ class _Problem:
     def __init__(self, scores: Tensor, transition: Tensor, duration: Tensor, tail: Tensor | None, start: Tensor | None,
                  end: Tensor | None, lengths: Any, start_scores: Tensor | None, end_scores: Tensor | None, initial: str,
                  centering: str, threads: int | None) -> None:
-        if scores.dim() != 3 or not scores.is_floating_point():
-            raise ValueError(f"scores: {scores.dtype} of shape {tuple(scores.shape)}, expected floating-point numbers (B, T, C)")
-        batch, positions, labels = scores.shape
-        if positions == 0 or labels == 0:
-            raise ValueError(f"scores: the shape is {tuple(scores.shape)}, expected at least one position and one label")
-        if duration.dim() != 2 or duration.shape[0] == 0:
-            raise ValueError(f"duration: the shape is {tuple(duration.shape)}, expected (K, C) = (K, {labels})")
-        expected = {"transition": (transition, (labels, labels)), "duration": (duration, (duration.shape[0], labels)),
-                    "tail": (tail, (labels,)), "start": (start, (labels,)), "end": (end, (labels,)),
-                    "start_scores": (start_scores, tuple(scores.shape)), "end_scores": (end_scores, tuple(scores.shape))}
-        for name, (one, shape) in expected.items():
-            if one is not None and tuple(one.shape) != shape:
-                raise ValueError(f"{name}: the shape is {tuple(one.shape)}, expected {shape}")
-            if one is not None and name.endswith("_scores") and one.device != scores.device:
+        if not scores.is_floating_point():
+            raise ValueError(f"scores: {scores.dtype}, expected floating-point numbers")
+        check_shapes({"scores": scores, "start_scores": start_scores, "end_scores": end_scores, "transition": transition,
+                      "duration": duration, "tail": tail, "start": start, "end": end}, initial)
+        for name, one in (("start_scores", start_scores), ("end_scores", end_scores)):
+            if one is not None and one.device != scores.device:
                 raise ValueError(f"{name}: is on {one.device}, the scores on {scores.device}")
-        if initial not in ("uniform", "none"):
-            raise ValueError(f'initial: "{initial}", expected "uniform" or "none"')
+        batch, positions, _ = scores.shape
         self.lengths = _lengths(lengths, batch, positions)
         dtype = torch.float64 if scores.dtype == torch.float64 else torch.float32
         self.scores = _centred(scores.to(dtype), lengths, self.lengths, centering)

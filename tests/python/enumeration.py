@@ -6,6 +6,8 @@ import math
 import numpy as np
 
 FORBIDDEN = -math.inf
+SEED = 20261128
+NAMES = ("transition", "duration", "tail", "start", "end")
 
 
 def log_sum(terms):
@@ -94,3 +96,46 @@ def random_tables(rng, count, durations):
     if tables["tail"] is not None:
         tables["tail"][np.isinf(tables["duration"][-1])] = 0
     return tables
+
+
+def cases(number, seed=SEED):
+    """Random problems that have segmentations: tables, scores, start and end scores or None, and their Truth."""
+    rng = np.random.default_rng(seed)
+    while number > 0:
+        count, durations, length = (int(rng.integers(low, high)) for low, high in ((1, 4), (1, 5), (1, 6)))
+        tables = random_tables(rng, count, durations)
+        scores = rng.normal(size=(length, count))
+        starts, ends = (rng.normal(size=scores.shape) if rng.random() < 0.4 else None for _ in range(2))
+        truth = Truth(tables, scores, starts, ends)
+        if truth.paths:
+            number -= 1
+            yield tables, scores, starts, ends, truth
+
+
+def statistics(truth):
+    """For every segmentation, and every label before it: its probability, and how often it has each score."""
+    tables = truth.tables
+    durations = len(tables["duration"])
+    for (path, _), p in zip(truth.paths, truth.probabilities):
+        before = [(None, 1.0)]
+        if tables["initial"] == "uniform":
+            weights = np.exp(tables["transition"][:, path[0][2]])
+            before = list(enumerate(weights / weights.sum()))
+        for source, share in before:
+            count = {name: np.zeros(np.shape(tables[name])) for name in NAMES if tables.get(name) is not None}
+            count.update({name: np.zeros((truth.length, truth.count)) for name in ("scores", "start_scores", "end_scores")})
+            last = source
+            for begin, end, c in path:
+                count["scores"][begin:end, c] += 1
+                count["start_scores"][begin, c] += 1
+                count["end_scores"][end - 1, c] += 1
+                count["duration"][min(end - begin, durations) - 1, c] += 1
+                if "tail" in count:
+                    count["tail"][c] += max(0, end - begin - durations)
+                if last is not None:
+                    count["transition"][last, c] += 1
+                last = c
+            for name, c in (("start", path[0][2]), ("end", path[-1][2])):
+                if name in count:
+                    count[name][c] += 1
+            yield p * share, count

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import sysconfig
 
-NEED_TORCH = ["test_torch.py", "test_torch_page.py", "test_torch_peers.py"]
+NEEDS = {"test_torch.py": "torch", "test_torch_page.py": "torch", "test_torch_peers.py": "torch", "test_jax.py": "jax"}
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "peers"))
@@ -63,14 +63,13 @@ def on_path(folders):
     return {"PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
-def with_torch(path):
-    """An interpreter and a path with semicrf, NumPy and PyTorch: that of this interpreter, or Debian's (python3-torch)."""
+def with_packages(path, wanted):
+    """An interpreter and a path with semicrf, NumPy and `wanted`: that of this interpreter, or Debian's."""
     for interpreter, folders in ((sys.executable, path), (sys.executable, path[:1]), ("/usr/bin/python3", path[:1])):
-        done = subprocess.run([interpreter, "-c", "import numpy, torch, semicrf; torch.from_numpy(numpy.zeros(1))"],
-                              env={**os.environ, **on_path(folders)}, capture_output=True)
+        done = subprocess.run([interpreter, "-c", "import numpy, semicrf, %s" % wanted], env={**os.environ, **on_path(folders)}, capture_output=True)
         if done.returncode == 0 and b"Failed to initialize NumPy" not in done.stderr:
             return interpreter, folders
-    packages.skip("PyTorch is not installed (python3-torch)")
+    packages.skip("%s is not installed" % wanted)
 
 
 def main():
@@ -87,8 +86,8 @@ def main():
     if not (installed / "semicrf").exists():
         packages.skip("the package is not built (python: build)")
     interpreter, path = sys.executable, [installed, folder / "packages" / "python"]
-    if given.what in NEED_TORCH:
-        interpreter, path = with_torch(path)
+    if given.what in NEEDS:
+        interpreter, path = with_packages(path, NEEDS[given.what])
     environment = {**os.environ, **on_path(path), "SEMICRF_PROGRAM": str(folder / "bin" / "semicrf"), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.exit(subprocess.run([interpreter, str(HERE / given.what)], env=environment).returncode)
 
