@@ -20,7 +20,8 @@ class HSMM:
     """A hidden semi-Markov model: states with explicit durations, and observations that are independent given the states.
 
     n_components: number of states.
-    emission: "gaussian" (diagonal), "poisson", "negative-binomial" or "bernoulli"; None: by the values.
+    emission: "gaussian" (diagonal), "poisson", "negative-binomial", "bernoulli" or "categorical" (whole numbers from 0
+    to 999); None: by the values.
     durations: "table" (any distribution over 1..max_duration), "negative-binomial" or "geometric".
     max_duration: K, in positions. tail: whether longer segments are possible, falling geometrically beyond K.
     self_transitions: whether a state may follow itself. With max_duration 1 that is a hidden Markov model.
@@ -31,7 +32,7 @@ class HSMM:
     X is an (n, F) array with the sequences one after the other and their `lengths`, as in hmmlearn, or a list of (T, F) arrays.
     After `fit`: `model_`, the `Model` of observations, which may be saved and given to the command; `startprob_` (C),
     `transmat_` (C, C), `durationprob_` (K, C), `tail_` (C) or None; `means_` and `covars_`, or `lambdas_`, `sizes_` and
-    `probabilities_`, (C, F) each; `history_`, ln P of the data before each iteration and at the end, `n_iter_`, `converged_`.
+    `probabilities_`, (C, F) each, or `emissionprob_`, for each of the F columns the (C, N) probabilities of its values; `history_`, ln P of the data before each iteration and at the end, `n_iter_`, `converged_`.
     States are sorted by how many positions they have, the commonest first.
     """
 
@@ -124,6 +125,9 @@ class HSMM:
             return rng.poisson(self.lambdas_[states]).astype(np.float64)
         if self.emission_ == "bernoulli":
             return (rng.random((len(states), self.probabilities_.shape[1])) < self.probabilities_[states]).astype(np.float64)
+        if self.emission_ == "categorical":
+            below = [np.cumsum(table, axis=1)[states][:, :-1] for table in self.emissionprob_]
+            return np.stack([(rng.random((len(states), 1)) > one).sum(axis=1) for one in below], axis=1).astype(np.float64)
         return rng.negative_binomial(np.broadcast_to(self.sizes_, self.probabilities_.shape)[states],
                                      self.probabilities_[states]).astype(np.float64)
 
@@ -190,5 +194,9 @@ class HSMM:
             self.lambdas_ = np.exp(weights)
         elif self.emission_ == "bernoulli":
             self.probabilities_ = 1 / (1 + np.exp(-weights))
+        elif self.emission_ == "categorical":
+            inputs = [track["name"] for track in read["tracks"] if "indicator_of" not in track]
+            columns = [[i for i, track in enumerate(read["tracks"]) if track.get("indicator_of") == name] for name in inputs]
+            self.emissionprob_ = [np.exp(weights[:, of_track]) for of_track in columns]
         else:
             self.sizes_, self.probabilities_ = np.array(training["sizes"]), -np.expm1(weights)  # NB(r, p), as in NumPy

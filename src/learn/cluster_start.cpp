@@ -44,13 +44,17 @@ class ClusterRows {
   const float* row(std::size_t bin) const { return rows_.data() + bin * columns_; }
 
  private:
-  // The column that says where a column has no value: a track's, and its square's.
+  // The column that says where a column has no value: a track's, its square's and its indicators'.
   void settle_absences() {
     values_ = columns_ - data_.absence_of.size();
     absence_.assign(columns_, columns_);
-    const std::size_t inputs = family_ == EmissionFamily::kGaussian ? values_ / 2 : values_;
+    const std::size_t own = values_ - data_.indicator_of.size();
+    const std::size_t inputs = family_ == EmissionFamily::kGaussian ? own / 2 : own;
+    first_ = data_.indicator_of.empty() ? 0 : inputs;
     for (std::size_t i = 0; i < data_.absence_of.size(); ++i)
-      for (std::size_t f = data_.absence_of[i]; f < values_; f += inputs) absence_[f] = values_ + i;
+      for (std::size_t f = 0; f < values_; ++f)
+        if (data_.absence_of[i] == (f < own ? f % inputs : data_.indicator_of[f - own]))
+          absence_[f] = values_ + i;
   }
 
   bool has_value(const float* features, std::size_t f) const {
@@ -78,7 +82,7 @@ class ClusterRows {
     });
     for (std::size_t f = 0; f < values_; ++f) mean_[f] /= std::max(1.0, bins[f]);
     visit([&](std::size_t f, double value) { squares[f] += (value - mean_[f]) * (value - mean_[f]); });
-    for (std::size_t f = 0; f < values_; ++f) {
+    for (std::size_t f = first_; f < values_; ++f) {
       const double variance = squares[f] / std::max(1.0, bins[f]);
       if (variance > 1e-12 * mean_[f] * mean_[f] && variance > 0) scale_[f] = 1 / std::sqrt(variance);
     }
@@ -107,6 +111,7 @@ class ClusterRows {
   const TrainingData& data_;
   EmissionFamily family_;
   std::size_t columns_, values_ = 0;
+  std::size_t first_ = 0;             // that counts: numbers of categories have no distances
   std::vector<std::size_t> absence_;  // by column; columns_: it always has a value
   std::vector<double> mean_, scale_;
   std::vector<float> rows_;  // (bins, columns)

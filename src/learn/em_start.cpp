@@ -29,6 +29,7 @@ TrainingData stretches_of(const TrainingData& data) {
   part.num_labels = data.num_labels;
   part.num_tracks = data.num_tracks;
   part.absence_of = data.absence_of;
+  part.indicator_of = data.indicator_of;
   std::int64_t stretch = 0, first = 0;  // place in the piece
   for (const TrainingPiece& piece : data.pieces) {
     for (; stretch < wanted; ++stretch) {

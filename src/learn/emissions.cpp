@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "model/scores/feature_transform.h"
 #include "train/start/fit_transforms.h"
@@ -21,6 +22,7 @@ constexpr double kLeastMean = 1e-6;                   // least mean of counts
 constexpr double kSeldomSeen = 1e-6;                  // bins
 constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // sizes of negative binomials
 constexpr double kOverdispersed = 1.2;
+constexpr double kMostCategories = 1000;
 
 // As std::lgamma, which also writes a variable of the whole program; fits run side by side.
 double log_gamma(double x) {
@@ -28,11 +30,12 @@ double log_gamma(double x) {
   return lgamma_r(x, &sign);
 }
 
-constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNames{{
+constexpr std::array<std::pair<EmissionFamily, std::string_view>, 5> kEmissionNames{{
     {EmissionFamily::kBernoulli, "bernoulli"},
     {EmissionFamily::kGaussian, "gaussian"},
     {EmissionFamily::kPoisson, "poisson"},
     {EmissionFamily::kNegativeBinomial, "negative-binomial"},
+    {EmissionFamily::kCategorical, "categorical"},
 }};
 
 // The column of a track's absence, if it has one.
@@ -101,6 +104,31 @@ double find_maximum(double low, double high, Function f) {
   return (low + high) / 2;
 }
 
+// Indicators of 0, 1, ... to the largest value of each track.
+void add_indicators(const FeatureOptions& options, const TrainingData& raw, std::vector<Track>& tracks) {
+  const std::size_t inputs = tracks.size();
+  for (std::size_t f = 0; f < inputs; ++f) {
+    double largest = 0;
+    for (const TrainingData* const data : {&raw, options.held_out})
+      if (data != nullptr)
+        visit_values(*data, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {
+          if (value < 0 || value >= kMostCategories || value != std::floor(value))
+            throw InputError({"", piece.place(bin, bin + 1),
+                              "the track " + in_quotes(tracks[f].name) + " has the value " +
+                                  formatted("%g", value) + ", which is no category",
+                              "categories are whole numbers from 0 to 999; choose another emission"});
+          largest = std::max(largest, value);
+        });
+    for (double value = 0; value <= largest; ++value) {
+      const Track track = tracks[f];
+      tracks.push_back({.name = track.name + "=" + formatted("%g", value),
+                        .missing = track.missing,
+                        .indicator_of = track.name,
+                        .value = value});
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view emission_name(EmissionFamily family) {
@@ -163,6 +191,7 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
                                           "--threshold, or another --emission"});
       continue;
     }
+    if (family == EmissionFamily::kCategorical) continue;
     visit_values(raw, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {
       if (value < 0)
         throw InputError(
@@ -171,6 +200,7 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
              "choose --emission gaussian"});
     });
   }
+  if (family == EmissionFamily::kCategorical) add_indicators(options, raw, tracks);
 }
 
 void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
@@ -199,10 +229,14 @@ ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_
 Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes)
     : family_(family),
       columns_(static_cast<std::size_t>(data.num_tracks)),
-      inputs_((columns_ - data.absence_of.size()) / (family == EmissionFamily::kGaussian ? 2 : 1)),
+      inputs_((columns_ - data.absence_of.size() - data.indicator_of.size()) /
+              (family == EmissionFamily::kGaussian ? 2 : 1)),
       values_(family, data),
       dispersion_(std::move(sizes)) {
   for (std::size_t f = 0; f < inputs_; ++f) absence_.push_back(absence_column(data, f));
+  indicators_.resize(inputs_);
+  for (std::size_t i = 0; i < data.indicator_of.size(); ++i)
+    indicators_[data.indicator_of[i]].push_back(inputs_ + i);
   if (family_ != EmissionFamily::kNegativeBinomial || !dispersion_.empty()) return;
   // By moments, over all bins.
   for (std::size_t f = 0; f < inputs_; ++f) {
@@ -232,8 +266,30 @@ Emissions::Terms Emissions::likeliest(double mean, double mean_square, std::size
       const double rate = std::max(mean, kLeastMean), size = dispersion_[track];
       return {std::log(rate / (rate + size)), 0, size * std::log(size / (rate + size))};
     }
+    case EmissionFamily::kCategorical:
+      return {};  // the indicators have it all
   }
   throw std::logic_error("unknown emission family");
+}
+
+// Log probabilities of the categories. What is seldom has the floor, and the others share what is left.
+void Emissions::maximize_categories(const EmissionSums& sums, std::size_t label, std::size_t track,
+                                    double* weights) const {
+  std::vector<std::size_t> free = indicators_[track];
+  double left = 1;
+  for (bool settled = false; !settled;) {
+    double total = 0;
+    for (const std::size_t i : free) total += sums.features[label * columns_ + i];
+    settled = true;
+    std::erase_if(free, [&](std::size_t i) {
+      const double p = total > 0 ? left * sums.features[label * columns_ + i] / total : 0;
+      weights[i] = std::log(std::max(p, kLeastProbability));
+      if (p >= kLeastProbability) return false;
+      settled = false;
+      return true;
+    });
+    left = 1 - kLeastProbability * static_cast<double>(indicators_[track].size() - free.size());
+  }
 }
 
 double Emissions::bins_with_value(const EmissionSums& sums, std::size_t label, std::size_t track) const {
@@ -258,6 +314,7 @@ void Emissions::maximize(const EmissionSums& sums, EmissionHead& head) {
       const bool gaussian = family_ == EmissionFamily::kGaussian;
       const Terms terms = likeliest(totals[f] / bins, gaussian ? totals[inputs_ + f] / bins : 0, f);
       weights[f] = terms.weight;
+      if (!indicators_[f].empty()) maximize_categories(sums, c, f, weights);
       if (gaussian) weights[inputs_ + f] = terms.square;
       if (absence_[f]) weights[*absence_[f]] = -terms.bias;
       bias += terms.bias;
@@ -297,7 +354,11 @@ double Emissions::base_measure(const ValueCounts& counts) const {
 }
 
 int Emissions::free_parameters(int labels) const {
-  const std::size_t of_label = inputs_ * (family_ == EmissionFamily::kGaussian ? 2 : 1);
+  std::size_t of_label = inputs_ * (family_ == EmissionFamily::kGaussian ? 2 : 1);
+  if (family_ == EmissionFamily::kCategorical) {
+    of_label = 0;
+    for (const auto& columns : indicators_) of_label += columns.size() - 1;
+  }
   return labels * static_cast<int>(of_label) + static_cast<int>(dispersion_.size());
 }
 

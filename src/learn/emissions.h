@@ -18,7 +18,7 @@
 
 namespace semicrf {
 
-enum class EmissionFamily { kBernoulli, kGaussian, kPoisson, kNegativeBinomial };
+enum class EmissionFamily { kBernoulli, kGaussian, kPoisson, kNegativeBinomial, kCategorical };
 std::string_view emission_name(EmissionFamily family);
 std::optional<EmissionFamily> emission_from_name(std::string_view name);
 bool is_count_family(EmissionFamily family);
@@ -34,12 +34,14 @@ struct FeatureOptions {
   std::optional<Transform> transform;  // for Gaussian emissions; absent: as `train` chooses
   double binarize_tail = 1e-4;
   std::optional<double> threshold;
+  const TrainingData* held_out = nullptr;  // raw values that need categories, too
 };
 // Sets the transforms of `tracks` (inputs with their names and policies) by the raw values of `raw`, and adds
-// the squares that Gaussian emissions need. Tracks of counts must not be negative (InputError with the
-// place). A track of Bernoulli emissions that has other values than 0 and 1 becomes 1 from the threshold on,
-// or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with the track's mean; where no
-// value reaches that, a warning (`threshold-not-reached`) says so.
+// the squares that Gaussian emissions need, and the indicators of categorical ones: of 0, 1, ... to the
+// largest value of the track. Tracks of counts must not be negative, categories are whole numbers from 0 to
+// 999 (InputError with the place). A track of Bernoulli emissions that has other values than 0 and 1 becomes
+// 1 from the threshold on, or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with
+// the track's mean; where no value reaches that, a warning (`threshold-not-reached`) says so.
 void fit_features(EmissionFamily family, const FeatureOptions& options, const TrainingData& raw,
                   std::vector<Track>& tracks, std::vector<Warning>& warnings);
 // Raw values to the features of `tracks`, squares and absences included. InputError naming a value without a
@@ -91,6 +93,8 @@ class Emissions {
   struct Terms {
     double weight = 0, square = 0, bias = 0;
   };
+  void maximize_categories(const EmissionSums& sums, std::size_t label, std::size_t track,
+                           double* weights) const;
   Terms likeliest(double mean, double mean_square, std::size_t track) const;
   double bins_with_value(const EmissionSums& sums, std::size_t label, std::size_t track) const;
   void maximize_dispersion(const EmissionSums& sums, std::size_t track);
@@ -100,8 +104,9 @@ class Emissions {
   std::size_t inputs_;   // the first of them
   // By input track, the column of its absence; none where it always has a value.
   std::vector<std::optional<std::size_t>> absence_;
-  ValueCounts values_;              // values of the training data
-  std::vector<double> dispersion_;  // by input track, size r of negative binomials
+  std::vector<std::vector<std::size_t>> indicators_;  // by input track, their columns
+  ValueCounts values_;                                // values of the training data
+  std::vector<double> dispersion_;                    // by input track, size r of negative binomials
 };
 
 }  // namespace semicrf

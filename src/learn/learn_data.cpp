@@ -209,14 +209,17 @@ class LearnDataReader {
       data_.tracks = data_.init->tracks;
       settle_family_of_init();
       const bool squares = std::ranges::any_of(data_.tracks, &Track::is_square);
-      if (squares != (data_.family == EmissionFamily::kGaussian))
+      const bool indicators = std::ranges::any_of(data_.tracks, &Track::is_indicator);
+      if (squares != (data_.family == EmissionFamily::kGaussian) ||
+          indicators != (data_.family == EmissionFamily::kCategorical))
         throw InputError(
             {options_.init_path(), "",
              "the tracks of --init do not fit " + std::string(emission_name(data_.family)) + " emissions",
              "say which with --emission, or start without --init FILE"});
     } else {
       data_.family = options_.emission ? *options_.emission : choose_emission(data_.inputs.training);
-      fit_features(data_.family, {options_.transform, options_.binarize_tail, options_.threshold},
+      fit_features(data_.family,
+                   {options_.transform, options_.binarize_tail, options_.threshold, &data_.inputs.validation},
                    data_.inputs.training, data_.tracks, data_.inputs.warnings);
     }
     if (!data_.init) add_absence_tracks();
@@ -257,6 +260,8 @@ class LearnDataReader {
       data_.family = *init_family_;
     } else if (std::ranges::any_of(data_.tracks, &Track::is_square)) {
       data_.family = EmissionFamily::kGaussian;
+    } else if (std::ranges::any_of(data_.tracks, &Track::is_indicator)) {
+      data_.family = EmissionFamily::kCategorical;
     } else if (std::ranges::all_of(data_.tracks, [](const Track& track) {
                  return track.transform == Transform::kBinarize;
                })) {

@@ -29,7 +29,7 @@ struct LearnData {
   std::vector<int> labels;   // numbers of labels, at least one
 
   MissingPolicy policy_of(const Track& track) const {
-    const auto found = policies.find(track.is_square() ? track.square_of : track.name);
+    const auto found = policies.find(track.source());
     return found == policies.end() ? track.missing : found->second;
   }
 };

@@ -29,7 +29,7 @@ std::optional<EmissionFamily> family_of(const char* name) {
   if (name == nullptr) return std::nullopt;
   if (const auto family = emission_from_name(name)) return family;
   throw UsageError("emission is \"" + std::string(name) + "\"",
-                   R"(it is "gaussian", "poisson", "negative-binomial" or "bernoulli")");
+                   R"(it is "gaussian", "poisson", "negative-binomial", "bernoulli" or "categorical")");
 }
 
 LearnOptions options_of(const semicrf_learning& how, const semicrf_options& engine) {

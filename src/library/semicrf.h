@@ -267,7 +267,8 @@ SEMICRF_API semicrf_status semicrf_hessian_product(const semicrf_model* model,
 /* How the command `learn` is asked to fit a hidden semi-Markov model (docs/users/learning.md). */
 typedef struct semicrf_learning {
   int32_t num_labels;       /* 1..200; with a model to start from, its labels count */
-  const char* emission;     /* "gaussian", "poisson", "negative-binomial", "bernoulli"; null: by the values */
+  const char* emission;     /* "gaussian", "poisson", "negative-binomial", "bernoulli",
+                               "categorical" (whole numbers from 0 on); null: by the values */
   const char* durations;    /* "table", "geometric", "negative-binomial"; null: "table" */
   int32_t max_duration;     /* K; 0: 100 and a tail */
   int32_t tail;             /* not 0: longer segments, falling geometrically */

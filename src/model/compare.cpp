@@ -315,7 +315,7 @@ ChainModel with_durations(const ChainModel& model, int max_duration) {
 AlignedModels align_models(const Parameters& first, const Parameters& second) {
   const std::vector<Label> labels = united(first.labels, second.labels);
   std::vector<Track> tracks = united(first.tracks, second.tracks);
-  std::stable_partition(tracks.begin(), tracks.end(), [](const Track& track) { return !track.is_square(); });
+  std::ranges::stable_sort(tracks, {}, &Track::kind);
   AlignedModels aligned{rearranged(first, labels, tracks), rearranged(second, labels, tracks), {}};
   for (const int place : places(labels, second.labels)) aligned.second_has.push_back(place >= 0);
   ChainModel& chain = aligned.first.chain;

@@ -112,7 +112,7 @@ std::string track_table(const Parameters& parameters) {
   std::vector<std::vector<std::string>> rows{{"track", "transform", "center", "scale", "missing"}};
   for (const Track& track : parameters.tracks) {
     const std::string transform = transform_text(track);
-    if (track.is_square()) {
+    if (!track.is_input()) {
       rows.push_back({track.name, transform, "-", "-", "-"});
       continue;
     }

@@ -164,7 +164,8 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
     throw UsageError("'" + from + "' is not a track of the model", "its tracks are " + joined(names, ", "));
   parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
   for (Track& track : parameters.tracks)
-    if (track.square_of == from) track.square_of = to;
+    for (std::string* const source : {&track.square_of, &track.indicator_of})
+      if (*source == from) *source = to;
 }
 
 void drop_track_prefix(Parameters& parameters, const std::string& prefix) {

@@ -63,6 +63,23 @@ std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t column
   });
 }
 
+// Tracks of categories, each with indicators whose weights are log probabilities: their part is 0.
+std::optional<Parts> categorical_parts(const EmissionHead& head, const std::vector<Track>& tracks,
+                                       std::size_t inputs, double scale) {
+  const NameIndex columns = NameIndex::of(tracks);
+  std::vector<double> sums(head.bias.size() * inputs);
+  for (std::size_t c = 0; c < head.bias.size(); ++c)
+    for (std::size_t i = 0; i < tracks.size(); ++i) {
+      const double weight = head.weights[c * tracks.size() + i];
+      if (tracks[i].is_input() ? weight != 0 : !tracks[i].is_indicator()) return std::nullopt;
+      if (tracks[i].is_indicator())
+        sums[c * inputs + *columns.find(tracks[i].indicator_of)] += std::exp(weight / scale);
+    }
+  if (!std::ranges::all_of(sums, [](double sum) { return std::fabs(sum - 1) <= kBiasTolerance; }))
+    return std::nullopt;
+  return checked_parts(head, inputs, [](std::size_t, std::size_t) { return 0.0; });
+}
+
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 // The constant of a 0/1 track or a track of counts, from its weight w: log(1-p), -rate, r log(1-p).
@@ -127,6 +144,8 @@ std::optional<std::vector<double>> track_biases(const Parameters& parameters,
   const std::size_t inputs = count_inputs(parameters);
   if (const auto squares = squares_of(tracks, inputs))
     return gaussian_parts(*parameters.emission, tracks.size(), inputs, *squares, recorded.scale);
+  if (std::ranges::any_of(tracks, &Track::is_indicator))
+    return categorical_parts(*parameters.emission, tracks, inputs, recorded.scale);
   const bool raw = std::ranges::all_of(
       tracks, [](const Track& track) { return track.is_input() && track.center == 0 && track.scale == 1; });
   return raw ? raw_parts(*parameters.emission, inputs, recorded) : std::nullopt;
@@ -140,8 +159,7 @@ bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
   const std::size_t inputs = count_inputs(parameters);
   const auto parts = track_biases(parameters, recorded);
   std::vector<bool> kept;
-  for (const Track& track : parameters.tracks)
-    kept.push_back(!is_named(track.is_square() ? track.square_of : track.name));
+  for (const Track& track : parameters.tracks) kept.push_back(!is_named(track.source()));
   std::vector<double>& bias = parameters.emission->bias;
   for (std::size_t c = 0; parts && c < bias.size(); ++c)
     for (std::size_t f = 0; f < inputs; ++f)

@@ -22,14 +22,14 @@ struct RecordedEmissions {
 };
 
 // (C, input tracks) row-major: the parts of the emission bias, which sum to it. Nothing where the emissions
-// are not those of independent Bernoulli, Gaussian, Poisson or negative binomial distributions, which the
-// numbers tell: the sum must be the bias within 1e-6 of its size.
+// are not those of independent Bernoulli, Gaussian, Poisson, negative binomial or categorical
+// distributions, which the numbers tell: the sum must be the bias within 1e-6 of its size.
 std::optional<std::vector<double>> track_biases(const Parameters& parameters,
                                                 const RecordedEmissions& recorded);
 
-// Takes these input tracks and their squares out of the model, and out of `recorded.sizes`: exactly
-// where track_biases() knows their parts, else as if they had their mean everywhere (a feature of 0). Says
-// whether exactly. UsageError: a name that no input track has, or no track would be left.
+// Takes these input tracks, their squares and their indicators out of the model, and out of `recorded.sizes`:
+// exactly where track_biases() knows their parts, else as if they had their mean everywhere (a feature of 0).
+// Says whether exactly. UsageError: a name that no input track has, or no track would be left.
 bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
                       std::span<const std::string> names);
 

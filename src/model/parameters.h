@@ -54,9 +54,10 @@ struct Label {
   std::optional<std::array<std::uint8_t, 3>> color;  // red, green, blue
 };
 
-// One feature of the heads. Of an input track: (g(raw) - center) / scale. A square (format 1.1) has no input
-// of its own: it is the feature of the track `square_of` times itself. Squares come after all input tracks.
-// An absence, which no file has, is 1 where the track `absence_of` has no value, else 0; they come last.
+// One feature of the heads. Of an input track: (g(raw) - center) / scale. The others have no input of their
+// own and come after all input tracks, in this order: a square (format 1.1) is the feature of the track
+// `square_of` times itself; an indicator (format 1.2) is 1 where the feature of the track `indicator_of` is
+// `value`, else 0; an absence, which no file has, is 1 where the track `absence_of` has no value, else 0.
 struct Track {
   std::string name;
   Transform transform = Transform::kNone;
@@ -65,13 +66,22 @@ struct Track {
   MissingPolicy missing = MissingPolicy::kZero;
   double threshold = 0;  // for kBinarize: g(raw) is 1 where raw >= threshold, else 0
   std::string square_of = {};
+  std::string indicator_of = {};
+  double value = 0;  // for an indicator
   std::string absence_of = {};
   std::optional<std::string> reads =
       {};  // format 1.2: how reads are counted (reads/count_rule.h); absent: not known
 
   bool is_square() const { return !square_of.empty(); }
+  bool is_indicator() const { return !indicator_of.empty(); }
   bool is_absence() const { return !absence_of.empty(); }
-  bool is_input() const { return !is_square() && !is_absence(); }
+  // Place in the order of the kinds: 0, an input track, to 3.
+  int kind() const { return is_square() ? 1 : is_indicator() ? 2 : is_absence() ? 3 : 0; }
+  bool is_input() const { return kind() == 0; }
+  // The input track that the feature is made of.
+  const std::string& source() const {
+    return is_square() ? square_of : is_indicator() ? indicator_of : is_absence() ? absence_of : name;
+  }
 };
 
 // f[t,c] = bias[c] + sum_f weights[c][f] feature[t][f]

@@ -84,12 +84,13 @@ std::string short_number(double value) { return formatted("%.3g", value); }
 
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
+  const std::ptrdiff_t inputs = std::ranges::count_if(first.tracks, &Track::is_input);
   const std::ptrdiff_t squares = std::ranges::count_if(first.tracks, &Track::is_square);
-  std::string text =
-      plural(first.num_labels(), "label") + ", " + plural(first.num_tracks() - squares, "track") +
-      (squares > 0 ? " with " + plural(squares, "square") : "") + ", durations " +
-      std::string(first.duration.kind->name()) + " up to " + std::to_string(first.chain.max_duration) +
-      (first.chain.has_tail() ? " bins and a tail" : " bins");
+  std::string text = plural(first.num_labels(), "label") + ", " + plural(inputs, "track") +
+                     (squares > 0 ? " with " + plural(squares, "square") : "") + ", durations " +
+                     std::string(first.duration.kind->name()) + " up to " +
+                     std::to_string(first.chain.max_duration) +
+                     (first.chain.has_tail() ? " bins and a tail" : " bins");
   if (first.boundary)
     text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
             std::to_string(first.boundary->last);

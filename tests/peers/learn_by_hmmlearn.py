@@ -63,6 +63,10 @@ def start_of(model, family):
     elif family == "poisson":
         peer = hmm.PoissonHMM(lambdas_prior=0.0, lambdas_weight=0.0, **common)
         peer.lambdas_ = np.exp(weights)
+    elif family == "categorical":
+        probabilities_of = np.exp(weights[:, 1:])
+        peer = hmm.CategoricalHMM(n_features=probabilities_of.shape[1], **common)
+        peer.emissionprob_ = probabilities_of
     else:
         peer = hmm.CategoricalHMM(n_features=2, **common)
         one = np.exp(weights[:, :1] + bias[:, None])
@@ -74,7 +78,7 @@ def start_of(model, family):
 
 def numbers_of(peer, family):
     shown = {"gaussian": lambda: np.hstack([peer.means_, peer._covars_]), "poisson": lambda: peer.lambdas_,
-             "bernoulli": lambda: peer.emissionprob_}[family]()
+             "bernoulli": lambda: peer.emissionprob_, "categorical": lambda: peer.emissionprob_}[family]()
     return np.concatenate([peer.startprob_, peer.transmat_.ravel(), shown.ravel()])
 
 
@@ -116,6 +120,7 @@ def main():
     rng = np.random.default_rng(SEED)
     draws = {"gaussian": (lambda c: rng.normal(2.0 * (c == np.arange(3)), 1 + 0.2 * c), 1e-6),
              "poisson": (lambda c: rng.poisson(1 + 5.0 * (c == np.arange(3))), 1e-9),
+             "categorical": (lambda c: [float(rng.choice(5, p=np.roll([0.5, 0.2, 0.15, 0.1, 0.05], c)))], 1e-9),
              "bernoulli": (lambda c: [float(rng.random() < 0.1 + 0.4 * c)], 1e-9)}
     with tempfile.TemporaryDirectory() as folder:
         for family, (draw, tolerance) in draws.items():

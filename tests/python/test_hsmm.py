@@ -76,6 +76,7 @@ class Fits(unittest.TestCase):
         counts, _ = drawn((1500, 700), lambda states: RNG.poisson(np.array([[1, 9], [5, 2], [20, 1]])[states]))
         cases = [("gaussian", "table", sequences, ["--transform", "none"], {}), ("poisson", "negative-binomial", counts, [], {"tail": True}),
                  ("negative-binomial", "geometric", counts, [], {}),
+                 ("categorical", "table", [np.minimum(one, 6) for one in counts], [], {}),
                  ("bernoulli", "table", [one > 3 for one in counts], [], {"n_init": 2, "init": "random"})]
         for emission, durations, data, options, more in cases:
             with self.subTest(emission=emission), tempfile.TemporaryDirectory(prefix="semicrf-python-") as box:
@@ -104,6 +105,14 @@ class Fits(unittest.TestCase):
         expected = (np.arange(1, 21)[:, None] * found.durationprob_).sum(axis=0)
         for c in range(3):
             self.assertLess(abs(lengths[of == c].mean() - expected[c]), 0.6)
+        names, _ = drawn((4000,), lambda states: np.column_stack([states, RNG.integers(0, 5, len(states))]))
+        categorical = HSMM(3, max_duration=20, emission="categorical").fit(names)
+        self.assertEqual([table.shape for table in categorical.emissionprob_], [(3, 3), (3, 5)])
+        values_of, states_of = categorical.sample(20000, random_state=1)
+        for c in range(3):
+            for f, table in enumerate(categorical.emissionprob_):
+                share = np.bincount(values_of[states_of == c, f].astype(int), minlength=table.shape[1]) / np.sum(states_of == c)
+                np.testing.assert_allclose(share, table[c], atol=0.03)
         again = found.sample(20000, random_state=1)
         np.testing.assert_array_equal(again[0], values)
 
@@ -120,6 +129,11 @@ class Fits(unittest.TestCase):
         peer.startprob_, peer.transmat_, peer.means_, peer.covars_ = found.startprob_, found.transmat_, found.means_, found.covars_
         self.assertAlmostEqual(found.score(whole, lengths), peer.score(whole, lengths), delta=1e-6 * abs(peer.score(whole, lengths)))
         np.testing.assert_allclose(found.predict_proba(whole, lengths), peer.predict_proba(whole, lengths), atol=1e-5)
+        names = RNG.integers(0, 4, (900, 1)) * (RNG.random((900, 1)) < np.repeat([0.2, 0.9, 0.5], 300)[:, None])
+        found = HSMM(2, max_duration=1, self_transitions=True, precision="double", emission="categorical").fit(names)
+        peer = hmm.CategoricalHMM(2)
+        peer.startprob_, peer.transmat_, (peer.emissionprob_,) = found.startprob_, found.transmat_, found.emissionprob_
+        self.assertAlmostEqual(found.score(names), peer.score(names), delta=1e-6 * abs(peer.score(names)))
 
     def test_conventions(self):
         one = HSMM(4, emission="poisson", tol=1e-3)

@@ -115,8 +115,8 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
   LearnOptions& options = arguments.options;
   add_choice(command, "--emission", arguments.emission,
              "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, poisson or "
-             "negative-binomial (counts); auto: by the values",
-             {"auto", "bernoulli", "gaussian", "poisson", "negative-binomial"});
+             "negative-binomial (counts), categorical (whole numbers from 0 on); auto: by the values",
+             {"auto", "bernoulli", "gaussian", "poisson", "negative-binomial", "categorical"});
   add_choice(command, "--transform", arguments.transform,
              "transform of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});

@@ -42,6 +42,10 @@ DerivedColumns take_derived(std::vector<Track>& tracks) {
   DerivedColumns derived;
   for (const Track& track : tracks) {
     if (track.is_square()) derived.squared.push_back(*columns.find(track.square_of));
+    if (track.is_indicator()) {
+      derived.indicated.push_back(*columns.find(track.indicator_of));
+      derived.values.push_back(track.value);
+    }
     if (track.is_absence()) derived.absent.push_back(*columns.find(track.absence_of));
     derived.can_lack = derived.can_lack || (track.is_input() && keeps_absence(track));
   }

@@ -1,4 +1,4 @@
-// Features of input tracks with squares and absences behind.
+// Features of input tracks with squares, indicators and absences behind.
 #include <algorithm>
 
 #include "core/threads/parallel.h"

@@ -80,13 +80,15 @@ void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t e
 // Label scores or features.
 std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
 
-// Columns behind those of the input tracks: squares of some of them, then absences (1 where the column has no
-// value, else 0). NaN in a column of the inputs becomes 0.
+// Columns behind those of the input tracks: squares of some of them, then indicators (1 where the column has
+// this value, else 0) and absences (1 where the column has no value, else 0). NaN in a column of the inputs
+// becomes 0.
 struct DerivedColumns {
-  std::vector<std::size_t> squared, absent;  // columns of the inputs
-  bool can_lack = false;                     // whether some column may have NaN
+  std::vector<std::size_t> squared, indicated, absent;  // columns of the inputs
+  std::vector<double> values;                           // that the indicators look for
+  bool can_lack = false;                                // whether some column may have NaN
 
-  std::size_t columns() const { return squared.size() + absent.size(); }
+  std::size_t columns() const { return squared.size() + indicated.size() + absent.size(); }
   bool empty() const { return columns() == 0 && !can_lack; }
 };
 // One row of inputs with these columns behind.
@@ -98,6 +100,8 @@ void derive_row(const DerivedColumns& derived, std::size_t inputs, const Value* 
         row, row + inputs, [](Value value) { return std::isnan(value); }, Value{0});
   Value* out = row + inputs;
   for (const std::size_t f : derived.squared) *out++ = row[f] * row[f];
+  for (std::size_t i = 0; i < derived.indicated.size(); ++i)
+    *out++ = from[derived.indicated[i]] == static_cast<Value>(derived.values[i]) ? Value{1} : Value{0};
   for (const std::size_t f : derived.absent) *out++ = std::isnan(from[f]) ? Value{1} : Value{0};
 }
 // The rows with these columns; none, and no NaN: `rows` themselves.

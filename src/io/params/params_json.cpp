@@ -228,15 +228,13 @@ std::vector<Label> read_labels(const JsonNode& node) {
   return labels;
 }
 
-// The square of a track that was listed before, whose places `names` has.
-void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before,
-                 const NameIndex& names, Track& track) {
-  constexpr std::array<std::string_view, 2> kKeys{"name", "square_of"};
-  entry.expect_object(kKeys);
-  track.square_of = of.text("the name of a track");
-  const std::optional<std::size_t> found = names.find(track.square_of);
-  if (!found || before[*found].is_square())
+// The name of an input track that was listed before, whose places `names` has.
+std::string read_source(const JsonNode& of, const std::vector<Track>& before, const NameIndex& names) {
+  std::string name = of.text("the name of a track");
+  const std::optional<std::size_t> found = names.find(name);
+  if (!found || *found >= before.size() || !before[*found].is_input())
     of.fail_expected("the name of an input track that is listed before");
+  return name;
 }
 
 // Fails at `node`: its key belongs to this format version, and the file says an earlier one.
@@ -247,8 +245,11 @@ void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Tr
 
 // `minor` is the minor version of the format.
 std::vector<Track> read_tracks(const JsonNode& node, int minor) {
-  constexpr std::array<std::string_view, 8> kKeys{"name",    "transform", "center",    "scale",
-                                                  "missing", "threshold", "square_of", "reads"};
+  constexpr std::array<std::string_view, 10> kKeys{"name",    "transform", "center",    "scale",
+                                                   "missing", "threshold", "square_of", "indicator_of",
+                                                   "value",   "reads"};
+  constexpr std::array<std::string_view, 2> kSquareKeys{"name", "square_of"};
+  constexpr std::array<std::string_view, 3> kIndicatorKeys{"name", "indicator_of", "value"};
   const std::size_t count = checked_count(node, "tracks", kMaxTracks);
   UniqueNames names;
   std::vector<Track> tracks;
@@ -262,12 +263,23 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
     track.missing = MissingPolicy::kDefault;
     if (const auto square_of = entry.find("square_of")) {
       if (minor < 1) fail_newer_key(*square_of, "square_of", "1.1");
-      read_square(entry, *square_of, tracks, places, track);
+      entry.expect_object(kSquareKeys);
+      track.square_of = read_source(*square_of, tracks, places);
+    } else if (const auto indicator_of = entry.find("indicator_of")) {
+      if (minor < 2) fail_newer_key(*indicator_of, "indicator_of", "1.2");
+      entry.expect_object(kIndicatorKeys);
+      track.indicator_of = read_source(*indicator_of, tracks, places);
+      track.value = entry.at("value").number(kFiniteRule);
+    }
+    if (!tracks.empty() && tracks.back().kind() > track.kind())
+      entry.fail(std::string(track.is_square() ? "a square" : "an input track") + " follows " +
+                     (tracks.back().is_square() ? "a square" : "an indicator"),
+                 "list input tracks first, then squares, then indicators");
+    if (!track.is_input()) {
       tracks.push_back(track);
       continue;
     }
-    if (!tracks.empty() && tracks.back().is_square())
-      entry.fail("an input track follows a square", "list all squares after the input tracks");
+    if (const auto value = entry.find("value")) value->fail("\"value\" belongs to \"indicator_of\"");
     if (const auto transform = entry.find("transform")) {
       track.transform =
           read_choice(*transform, transform_from_name, "\"none\", \"log1p\", \"asinh\" or \"binarize\"");

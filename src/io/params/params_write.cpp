@@ -103,6 +103,10 @@ std::string label_text(const Label& label) {
 std::string track_text(const Track& track) {
   if (track.is_square())
     return "{\"name\": " + json_string(track.name) + ", \"square_of\": " + json_string(track.square_of) + "}";
+  if (track.is_indicator())
+    return "{\"name\": " + json_string(track.name) +
+           ", \"indicator_of\": " + json_string(track.indicator_of) +
+           ", \"value\": " + number_text(track.value) + "}";
   return "{\"name\": " + json_string(track.name) +
          ", \"transform\": " + json_string(transform_name(track.transform)) +
          (track.transform == Transform::kBinarize ? ", \"threshold\": " + number_text(track.threshold) : "") +
@@ -195,7 +199,7 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
         return track.is_square() || track.transform == Transform::kBinarize || is_newer_policy(track.missing);
       });
   const bool newest = parameters.rule || std::ranges::any_of(parameters.tracks, [](const Track& track) {
-                        return track.reads.has_value();
+                        return track.reads.has_value() || track.is_indicator();
                       });
   add("format_version", json_string(newest ? "1.2" : newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));

@@ -8,6 +8,7 @@
 
 #include "core/text/text.h"
 #include "model/exchange/hidden_markov.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {
@@ -35,8 +36,8 @@ constexpr const char* kLearnAdvice =
 
 void check_track(const Track& track, std::size_t place, const std::string& file) {
   const std::string pointer = fmt::format("/tracks/{}", place);
-  if (track.is_square())
-    refuse_export(file, pointer, "the square of a track is not a track of 0 and 1", kLearnAdvice);
+  if (!track.is_input())
+    refuse_export(file, pointer, "the " + transform_text(track) + " is not a track of 0 and 1", kLearnAdvice);
   if (track.transform != Transform::kNone && track.transform != Transform::kBinarize)
     refuse_export(file, pointer, "a transformed track is not a track of 0 and 1", kLearnAdvice);
   if (track.center != 0 || track.scale != 1)

@@ -104,6 +104,10 @@ std::optional<Transform> transform_from_name(std::string_view name) {
 std::string transform_text(const Track& track) {
   if (track.is_square()) return "square of " + track.square_of;
   std::ostringstream text;
+  if (track.is_indicator()) {
+    text << track.value << " of " << track.indicator_of;
+    return text.str();
+  }
   text << transform_name(track.transform);
   if (track.transform == Transform::kBinarize) text << " from " << track.threshold;
   return text.str();

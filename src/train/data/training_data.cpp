@@ -103,6 +103,7 @@ TrainingData cut_into_windows(const TrainingData& data, std::int64_t length) {
   windows.num_labels = data.num_labels;
   windows.num_tracks = data.num_tracks;
   windows.absence_of = data.absence_of;
+  windows.indicator_of = data.indicator_of;
   for (const TrainingPiece& piece : data.pieces) {
     std::int64_t first = 0;
     for (const std::int64_t end : known_boundaries(piece)) {

@@ -37,8 +37,9 @@ struct TrainingPiece {
 struct TrainingData {
   int num_labels = 0;  // C
   int num_tracks = 0;  // F
-  // for each of the last columns: 1 where this column has no value, else 0
-  std::vector<std::size_t> absence_of;
+  // For each of the last columns: 1 where this column has no value, else 0. For each of those before: 1 where
+  // this column has one of its values, else 0.
+  std::vector<std::size_t> absence_of, indicator_of;
   double log_slopes = 0;  // sum of ln(d feature / d raw value) over all values; set by `learn` alone
   std::vector<TrainingPiece> pieces;
 

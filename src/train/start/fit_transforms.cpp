@@ -146,6 +146,7 @@ void add_derived_features(const std::vector<Track>& tracks, TrainingData& data) 
   const DerivedColumns derived = take_derived(inputs);
   data.num_tracks = static_cast<int>(tracks.size());
   data.absence_of = derived.absent;
+  data.indicator_of = derived.indicated;
   if (derived.empty()) return;
   for (TrainingPiece& piece : data.pieces) {
     std::vector<float> rows(static_cast<std::size_t>(piece.length) * tracks.size());

@@ -41,6 +41,11 @@ def counts(rng):
     return lambda c, f: poisson(6.0 if c == f else 1.0)
 
 
+def categories(rng):
+    """0, 1, 2 or 3; the label's own track has mostly 2."""
+    return lambda c, f: float(rng.choice((2, 2, 2, 2, 0, 1, 3) if c == f else (0, 0, 1, 3, 3, 2)))
+
+
 def gauss(rng):
     return lambda c, f: rng.gauss(3.0 if c == f else 0.0, 1.0 + 0.5 * f)
 
@@ -131,6 +136,30 @@ def test_families_are_chosen_and_labels_found(box):
         segments = [line.split("\t") for line in box.text("m.bed").splitlines() if not line.startswith("#")]
         check(len({s[3] for s in segments}) == 3, "labels of %s" % family)
         check(20 < len(segments) < 120, "%d segments of %s" % (len(segments), family))
+
+
+def test_categories(box):
+    write_samples(box, categories, seed=4)
+    box.ok("learn -q --precision double --labels 3 --max-duration 25 --emission categorical -o m.json --stats s.json a.npy b.npy")
+    check_rising(stats(box)["log_likelihood"])
+    model = json.loads(box.text("m.json"))
+    of_track = [[i for i, track in enumerate(model["tracks"]) if track.get("indicator_of") == "track%d" % f] for f in (1, 2, 3)]
+    check([len(columns) for columns in of_track] == [4, 4, 4] and model["format_version"] == "1.2", "%r" % model["tracks"])
+    high = set()
+    for row in model["emission"]["weights"]:
+        for columns in of_track:
+            near(sum(math.exp(row[i]) for i in columns), 1, 1e-12, "probabilities")
+        high.add(max(range(3), key=lambda f: row[of_track[f][2]]))
+    check(high == {0, 1, 2}, "labels differ in the track of many 2")
+    near(stats(box)["log_likelihood"][-1], log_z(box, "m.json"), 1e-6, "ln P")
+    box.ok("decode -q -p m.json -o m.bed a.npy")
+    box.ok("decode -q -x reference -p m.json -o r.bed a.npy")
+    check(box.text("m.bed").splitlines()[3:] == box.text("r.bed").splitlines()[3:], "the engines decode categories differently")
+    check("2 of track1" in box.ok("info m.json").stdout, "info")
+    box.ok("edit m.json --rename-track track1=base -o e.json")
+    check(json.loads(box.text("e.json"))["tracks"][3]["indicator_of"] == "base", "renamed")
+    box.write("half.npy", npy([[0.5, 1, 2]] * 5))
+    box.fails("learn --labels 2 --emission categorical half.npy", (3,), "no category")
 
 
 def test_shapes(box):
@@ -302,14 +331,14 @@ def test_samples_of_sheets_and_of_the_command_line(box):
 
 def test_a_sample_may_lack_a_track(box):
     """Its bins say nothing of the track: ln P is that of the tracks which are there."""
-    for draw, family in ((bernoulli, "bernoulli"), (gauss, "gaussian"), (counts, "negative-binomial")):
+    for draw, family in ((bernoulli, "bernoulli"), (gauss, "gaussian"), (categories, "categorical"), (counts, "negative-binomial")):
         rows = write_bigwig_samples(box, draw)
         command = "learn --precision double --labels 3 -b 10 --emission %s --max-duration 25 --max-iterations 5 --stats s.json -o m.json " % family
         result = box.ok(command + "--sample A=A.t*.bw --sample B=B.t0.bw,B.t2.bw")
         check("B: t1 <- no file: its term is left out" in result.stderr, result.stderr)
         check_rising(stats(box)["log_likelihood"])
         model = json.loads(box.text("m.json"))
-        tracks = [track for track in model["tracks"] if "square_of" not in track]
+        tracks = [track for track in model["tracks"] if "square_of" not in track and "indicator_of" not in track]
         check([track["name"] for track in tracks] == ["t0", "t1", "t2"], "%r" % tracks)
         check(all(track.get("missing", "zero") == "zero" for track in tracks), "other policies: %r" % tracks)
         total = 0.0

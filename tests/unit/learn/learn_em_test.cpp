@@ -104,7 +104,7 @@ void check_near(const std::vector<double>& found, const std::vector<double>& exp
 TEST_CASE("E-steps are sums over all segmentations, and their value is the probability of the tracks",
           "[learn]") {
   std::uint64_t seed = 100;
-  for (const EmissionFamily family : kFamilies)
+  for (const EmissionFamily family : kAllFamilies)
     for (const LawOptions& law :
          {LawOptions{3, false, LawKind::kTable, false}, LawOptions{2, true, LawKind::kTable, true},
           LawOptions{1, true, LawKind::kGeometric, false}})
@@ -210,7 +210,7 @@ TEST_CASE("with single bins and self-transitions, learning is Baum and Welch's",
 TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without a stop", "[learn]") {
   const test::TempFolder folder;
   std::uint64_t seed = 70;
-  for (const EmissionFamily family : kFamilies) {
+  for (const EmissionFamily family : kAllFamilies) {
     INFO("seed " << ++seed << ", " << emission_name(family));
     const LawOptions law{9, true, LawKind::kNegativeBinomial, false};
     const Sample sample = draw_sample(family, law, 3, 2, {400}, seed, 0.2);
@@ -252,7 +252,7 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
 
 TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
   std::uint64_t seed = 40;
-  for (const EmissionFamily family : kFamilies)
+  for (const EmissionFamily family : kAllFamilies)
     for (const LawOptions& law :
          {LawOptions{12, false, LawKind::kTable, false}, LawOptions{6, true, LawKind::kTable, false},
           LawOptions{1, true, LawKind::kGeometric, false},

@@ -14,7 +14,8 @@
 
 namespace semicrf::test {
 
-// Independent tracks: means (0..1 for Bernoulli), variances of Gaussians, sizes of negative binomials.
+// Independent tracks: means (0..1 for Bernoulli), variances of Gaussians, sizes of negative binomials. With
+// mean m, the categories 0, 1 and 2 have probabilities m, 0.7 (1-m) and 0.3 (1-m).
 struct TextbookTracks {
   EmissionFamily family = EmissionFamily::kBernoulli;
   std::size_t labels = 0, tracks = 0;
@@ -37,6 +38,9 @@ struct TextbookTracks {
         }
         case EmissionFamily::kPoisson:
           sum += x * std::log(m) - m - std::lgamma(x + 1);
+          break;
+        case EmissionFamily::kCategorical:
+          sum += std::log(x == 0 ? m : (x == 1 ? 0.7 : 0.3) * (1 - m));
           break;
         case EmissionFamily::kNegativeBinomial: {
           const double r = size[f], p = r / (r + m);
@@ -64,6 +68,9 @@ struct TextbookTracks {
         case EmissionFamily::kPoisson:
           x = std::poisson_distribution<int>(m)(random);
           break;
+        case EmissionFamily::kCategorical:
+          x = std::discrete_distribution<int>({m, 0.7 * (1 - m), 0.3 * (1 - m)})(random);
+          break;
         case EmissionFamily::kNegativeBinomial:
           x = std::poisson_distribution<int>(std::gamma_distribution<double>(size[f], m / size[f])(random))(
               random);
@@ -80,7 +87,8 @@ inline TextbookTracks random_tracks(EmissionFamily family, std::size_t labels, s
   TextbookTracks model{family, labels, tracks, {}, {}, {}};
   for (std::size_t i = 0; i < labels * tracks; ++i) {
     const double u = uniform(random);
-    model.mean.push_back(family == EmissionFamily::kBernoulli  ? 0.05 + 0.9 * u
+    const bool probability = family == EmissionFamily::kBernoulli || family == EmissionFamily::kCategorical;
+    model.mean.push_back(probability                           ? 0.05 + 0.9 * u
                          : family == EmissionFamily::kGaussian ? 4 * u - 2
                                                                : 0.2 + 6 * u);
     model.variance.push_back(0.3 + uniform(random));
@@ -89,10 +97,11 @@ inline TextbookTracks random_tracks(EmissionFamily family, std::size_t labels, s
   return model;
 }
 
-// The head of these distributions, for features without transforms, squares behind.
+// The head of these distributions, for features without transforms, squares or indicators behind.
 inline EmissionHead head_of(const TextbookTracks& model) {
   const bool gaussian = model.family == EmissionFamily::kGaussian;
-  const std::size_t columns = gaussian ? 2 * model.tracks : model.tracks;
+  const bool categorical = model.family == EmissionFamily::kCategorical;
+  const std::size_t columns = (gaussian ? 2 : categorical ? 4 : 1) * model.tracks;
   EmissionHead head{std::vector<double>(model.labels * columns), std::vector<double>(model.labels)};
   for (std::size_t c = 0; c < model.labels; ++c)
     for (std::size_t f = 0; f < model.tracks; ++f) {
@@ -112,6 +121,13 @@ inline EmissionHead head_of(const TextbookTracks& model) {
           weight = std::log(m);
           head.bias[c] -= m;
           break;
+        case EmissionFamily::kCategorical: {
+          double* const of_value = head.weights.data() + c * columns + model.tracks + 3 * f;
+          of_value[0] = std::log(m);
+          of_value[1] = std::log(0.7 * (1 - m));
+          of_value[2] = std::log(0.3 * (1 - m));
+          break;
+        }
         case EmissionFamily::kNegativeBinomial:
           weight = std::log(m / (m + model.size[f]));
           head.bias[c] += model.size[f] * std::log(model.size[f] / (m + model.size[f]));
@@ -121,7 +137,7 @@ inline EmissionHead head_of(const TextbookTracks& model) {
   return head;
 }
 
-// Tracks "t1", "t2", ... and, for Gaussians, their squares.
+// Tracks "t1", "t2", ... and, for Gaussians, their squares, for categories their indicators.
 inline std::vector<Track> feature_tracks(const TextbookTracks& model) {
   std::vector<Track> tracks;
   for (std::size_t f = 0; f < model.tracks; ++f) {
@@ -129,6 +145,15 @@ inline std::vector<Track> feature_tracks(const TextbookTracks& model) {
     track.name = "t" + std::to_string(f + 1);
     tracks.push_back(track);
   }
+  if (model.family == EmissionFamily::kCategorical)
+    for (std::size_t f = 0; f < model.tracks; ++f)
+      for (const int value : {0, 1, 2}) {
+        Track indicator;
+        indicator.name = tracks[f].name + "=" + std::to_string(value);
+        indicator.indicator_of = tracks[f].name;
+        indicator.value = value;
+        tracks.push_back(indicator);
+      }
   if (model.family != EmissionFamily::kGaussian) return tracks;
   for (std::size_t f = 0; f < model.tracks; ++f) {
     Track square;

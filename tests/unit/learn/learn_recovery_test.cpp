@@ -33,6 +33,8 @@ Moments moments(EmissionFamily family, double weight, double square, double size
       const double mean = size * std::exp(weight) / -std::expm1(weight);
       return {mean, mean + mean * mean / size};
     }
+    case EmissionFamily::kCategorical:  // has no moments
+      break;
   }
   return {};
 }

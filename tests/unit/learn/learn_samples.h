@@ -19,6 +19,9 @@ namespace semicrf::test {
 
 inline constexpr EmissionFamily kFamilies[] = {EmissionFamily::kBernoulli, EmissionFamily::kGaussian,
                                                EmissionFamily::kPoisson, EmissionFamily::kNegativeBinomial};
+inline constexpr EmissionFamily kAllFamilies[] = {EmissionFamily::kBernoulli, EmissionFamily::kGaussian,
+                                                  EmissionFamily::kPoisson, EmissionFamily::kNegativeBinomial,
+                                                  EmissionFamily::kCategorical};
 
 inline EngineOptions engine_of(EngineOptions::Backend backend, Precision precision = Precision::kDouble,
                                int threads = 1) {

@@ -67,7 +67,7 @@ TEST_CASE("families are chosen by the values", "[learn]") {
   CHECK(choose_emission(one_track({0, 1, 0.5f})) == EmissionFamily::kGaussian);
   CHECK(choose_emission(one_track({0, 1, -1})) == EmissionFamily::kGaussian);
   for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
-                            EmissionFamily::kNegativeBinomial})
+                            EmissionFamily::kNegativeBinomial, EmissionFamily::kCategorical})
     CHECK(emission_from_name(emission_name(family)) == family);
   CHECK(!emission_from_name("auto"));
 }
@@ -104,14 +104,45 @@ TEST_CASE("features follow from the family", "[learn]") {
   tracks = track_a();
   CHECK_THROWS_AS(fit_features(EmissionFamily::kPoisson, {}, one_track({1, -2}), tracks, warnings),
                   InputError);
+  for (const std::vector<float>& values : {std::vector<float>{1, -2}, {1, 0.5f}, {0, 1000}})
+    CHECK_THROWS_AS(fit_features(EmissionFamily::kCategorical, {}, one_track(values), tracks, warnings),
+                    InputError);
+  warnings.clear();
   fit_features(EmissionFamily::kPoisson, {}, one_track({3, 3}), tracks, warnings);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].code == "constant-track");
 }
 
+TEST_CASE("categories have indicators, and probabilities with a floor", "[learn]") {
+  const float nothing = std::numeric_limits<float>::quiet_NaN();
+  std::vector<Warning> warnings;
+  std::vector<Track> tracks = track_a();
+  tracks[0].missing = MissingPolicy::kMarginal;
+  TrainingData data = one_track({0, 2, nothing, 2});
+  const TrainingData held_out = one_track({3});
+  FeatureOptions options;
+  options.held_out = &held_out;
+  fit_features(EmissionFamily::kCategorical, options, data, tracks, warnings);
+  REQUIRE(tracks.size() == 5);
+  CHECK(tracks[3].name == "a=2");
+  CHECK(tracks[3].indicator_of == "a");
+  tracks.push_back(absence(tracks[0]));
+  apply_features(tracks, data);
+  CHECK(data.pieces[0].features == std::vector<float>{0, 1, 0, 0, 0, 0, 2, 0, 0, 1, 0, 0,  //
+                                                      0, 0, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0});
+  Emissions emissions(EmissionFamily::kCategorical, data);
+  CHECK(emissions.free_parameters(2) == 6);
+  EmissionHead head{std::vector<double>(6), std::vector<double>(1)};
+  emissions.maximize({{4}, {4, 1, 0, 2, 0, 1}}, head);
+  const double rest = 1 - 2e-6;
+  for (const auto& [column, p] : {std::pair(1u, rest / 3), {2u, 1e-6}, {3u, rest * 2 / 3}, {4u, 1e-6}})
+    CHECK(head.weights[column] == Approx(std::log(p)).epsilon(1e-12));
+  for (const double zero : {head.weights[0], head.weights[5], head.bias[0]}) CHECK(zero == 0);
+}
+
 TEST_CASE("labels without bins keep their parameters, and nothing becomes infinite", "[learn]") {
   for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
-                            EmissionFamily::kNegativeBinomial}) {
+                            EmissionFamily::kNegativeBinomial, EmissionFamily::kCategorical}) {
     TrainingData data = one_track({0, 0, 0, 0});
     std::vector<Track> tracks = track_a();
     std::vector<Warning> warnings;

@@ -33,7 +33,7 @@ Drawn draw_parameters(EmissionFamily family, std::uint64_t seed) {
 
 TEST_CASE("what is left without some tracks is the textbook's model of the others", "[missing_tracks]") {
   for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
-                            EmissionFamily::kNegativeBinomial}) {
+                            EmissionFamily::kNegativeBinomial, EmissionFamily::kCategorical}) {
     INFO(emission_name(family));
     Drawn drawn = draw_parameters(family, 11);
     const std::vector<std::string> names{"t4", "t2"};
@@ -101,7 +101,7 @@ TEST_CASE("absences come and go", "[missing_tracks]") {
 
 TEST_CASE("heads that are a multiple of log densities lose that multiple of a term", "[missing_tracks]") {
   for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
-                            EmissionFamily::kNegativeBinomial}) {
+                            EmissionFamily::kNegativeBinomial, EmissionFamily::kCategorical}) {
     INFO(emission_name(family));
     Drawn once = draw_parameters(family, 15), often = draw_parameters(family, 15);
     often.recorded.scale = 40;
