@@ -60,6 +60,7 @@ class HSMM:
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> HSMM:
+        """Sets arguments of the constructor. ValueError: there is none of this name."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:

@@ -170,14 +170,17 @@ class Model:
 
     @property
     def labels(self) -> list[str]:
+        """(C) names."""
         return list(self._tables["labels"])
 
     @property
     def num_labels(self) -> int:
+        """C."""
         return len(self._tables["labels"])
 
     @property
     def max_duration(self) -> int:
+        """K, in positions."""
         return len(self._tables["duration"])
 
     @property
@@ -187,31 +190,38 @@ class Model:
 
     @property
     def transition(self) -> NDArray[np.float64]:
+        """(C, C), [from, to], natural logarithms; a copy."""
         return self._tables["transition"].copy()
 
     @property
     def duration(self) -> NDArray[np.float64]:
+        """(K, C), row k-1 has duration k, natural logarithms; a copy."""
         return self._tables["duration"].copy()
 
     @property
     def tail(self) -> NDArray[np.float64] | None:
+        """(C), the factor of each position beyond K, 0: no longer segments; None: of no label. A copy."""
         tail = self._tables["tail"]
         return None if tail is None else tail.copy()
 
     @property
     def start(self) -> NDArray[np.float64]:
+        """(C), for the label of the first position, natural logarithms; a copy."""
         return self._tables["start"].copy()
 
     @property
     def end(self) -> NDArray[np.float64]:
+        """(C), for the label of the last position, natural logarithms; a copy."""
         return self._tables["end"].copy()
 
     @property
     def initial(self) -> str:
+        """What the first segment scores: "uniform" or "none"."""
         return self._tables["initial"]
 
     @property
     def centering(self) -> str:
+        """What is subtracted from scores: "none", "mean", "position-max" or "mean-preserving"."""
         return self._tables["centering"]
 
     # ---- answers

@@ -407,6 +407,8 @@ class SemiCRF(nn.Module):
     self_transitions: whether a segment may follow one of the same label.
     min_duration: shorter segments are forbidden.
     initial, centering, threads: as for `log_partition`.
+
+    Calls take scores (B, T, C), lengths (B) or None, and start_scores and end_scores (B, T, C) as `boundary` says.
     """
 
     def __init__(self, num_labels: int, max_duration: int, *, durations: str = "table", tail: bool = False, boundary: str = "none",
@@ -488,7 +490,7 @@ class SemiCRF(nn.Module):
         return dict(lengths=lengths, start_scores=start_scores, end_scores=end_scores, initial=self.initial,
                     centering=self.centering)
 
-    # ---- answers; scores (B, T, C), lengths (B) or None, start_scores and end_scores (B, T, C) as `boundary` says
+    # ---- answers
 
     def forward(self, scores: Tensor, lengths: Any = None, *, start_scores: Tensor | None = None,
                 end_scores: Tensor | None = None) -> Tensor:
@@ -513,7 +515,8 @@ class SemiCRF(nn.Module):
 
     def loss(self, scores: Tensor, labels: Any, lengths: Any = None, *, starts: Tensor | None = None,
              start_scores: Tensor | None = None, end_scores: Tensor | None = None, reduction: str = "mean") -> Tensor:
-        """The negative log likelihood of given segmentations, log Z - score: its mean or sum over the batch, or ("none") (B).
+        """The negative log likelihood of given segmentations, log Z - score: (B), or the mean or sum over the batch that
+        `reduction` names ("mean", "sum", "none").
 
         Infinite where the model forbids a segmentation: one longer than K without a tail, say. labels, starts: as for `score`.
         """
@@ -572,7 +575,7 @@ class SemiCRF(nn.Module):
 
     def sample(self, scores: Tensor, n: int = 1, lengths: Any = None, *, start_scores: Tensor | None = None,
                end_scores: Tensor | None = None, seed: int = 0) -> list[list[Segmentation]]:
-        """n independent draws from P(y|x) for each sequence."""
+        """n independent draws from P(y|x) for each sequence, which depend on the seed."""
         return self._ask("sample", scores, lengths, start_scores, end_scores, n, seed=seed)
 
     @torch.no_grad()

@@ -3,6 +3,8 @@
 
 usage: run_python_tests.py --build BUILD build|wheel|FILE
 
+FILE is a test here, or an example in python/examples, which runs in a folder of its own and must write its files.
+
 `build` installs the package into BUILD/packages/semicrf as `pip install .` does, but with the libsemicrf of BUILD in place of
 one that is compiled for it; what builds it is in BUILD/packages/python. Skipped (exit code 77) where pip cannot install that, or
 headers of Python are missing.
@@ -15,8 +17,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 
-NEEDS = {"test_torch.py": "torch", "test_torch_page.py": "torch", "test_torch_peers.py": "torch", "test_jax.py": "jax"}
+NEEDS = {"test_torch.py": "torch", "test_torch_page.py": "torch", "test_torch_peers.py": "torch", "test_jax.py": "jax",
+         "torch_network.py": "torch", "uncertainty.py": "matplotlib"}
+EXAMPLES = {"numpy_model.py": ["segments.bed", "model.json"], "torch_network.py": ["model.json"], "uncertainty.py": ["uncertainty.svg"]}
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "peers"))
@@ -89,7 +94,12 @@ def main():
     if given.what in NEEDS:
         interpreter, path = with_packages(path, NEEDS[given.what])
     environment = {**os.environ, **on_path(path), "SEMICRF_PROGRAM": str(folder / "bin" / "semicrf"), "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.exit(subprocess.run([interpreter, str(HERE / given.what)], env=environment).returncode)
+    if given.what not in EXAMPLES:
+        sys.exit(subprocess.run([interpreter, str(HERE / given.what)], env=environment).returncode)
+    with tempfile.TemporaryDirectory(prefix="semicrf-python-") as box:
+        subprocess.run([interpreter, str(ROOT / "python" / "examples" / given.what)], env=environment, cwd=box, check=True)
+        lacking = [name for name in EXAMPLES[given.what] if not os.path.getsize(os.path.join(box, name))]
+        sys.exit("FAILED: empty: %s" % lacking if lacking else 0)
 
 
 if __name__ == "__main__":
