@@ -13,8 +13,8 @@ spec <- hsmmspec(init = given$init, transition = matrix(given$transition, states
 data <- list(x = x, N = length(x))
 class(data) <- "hsmm.data"
 if (!is.na(iterations)) {
-  cat(system.time(predict(spec, data, method = "smoothed"))[["elapsed"]], "\n")
-  for (n in c(1, 1 + iterations)) cat(system.time(hsmmfit(data, spec, maxit = n, M = nrow(spec$sojourn$d)))[["elapsed"]], "\n")
+  cat(system.time(predict(spec, data, method = "smoothed"))[["user.self"]], "\n")
+  for (n in c(1, 1 + iterations)) cat(system.time(hsmmfit(data, spec, maxit = n, M = nrow(spec$sojourn$d)))[["user.self"]], "\n")
   quit(status = 0)
 }
 first <- hsmmfit(data, spec, maxit = 1, M = nrow(spec$sojourn$d))
