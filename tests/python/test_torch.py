@@ -295,22 +295,18 @@ class Layer(unittest.TestCase):
 
     @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
     def test_distributed(self):
-        """As any module under DistributedDataParallel, here of one process."""
-        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
-        try:
-            module = layer.SemiCRF(3, 5)
-            scores = self.problem(dtype=torch.float32)[0].cpu()
-            labels = torch.zeros(3, 9, dtype=torch.int64)
-            labels[:, 4:7] = 1
-            module.loss(scores, labels).backward()
-            expected = [one.grad.clone() for one in module.parameters()]
-            module.zero_grad()
-            parallel = nn.parallel.DistributedDataParallel(module)
-            (parallel(scores) - module.score(scores, labels)).mean().backward()
-            for one, other in zip(module.parameters(), expected):
-                torch.testing.assert_close(one.grad, other)
-        finally:
-            torch.distributed.destroy_process_group()
+        """Two processes with half of a batch each have the gradient of the whole batch."""
+        if self.device != "cpu":
+            self.skipTest("gloo is for the processor")
+        loss, *data = trained_together()
+        loss(*data).backward()
+        with tempfile.TemporaryDirectory() as folder:
+            torch.multiprocessing.spawn(half_of_a_batch, (folder,), nprocs=2)
+            for rank in range(2):
+                found = torch.load(os.path.join(folder, f"{rank}.pt"))
+                self.assertEqual(len(found), 6)
+                for name, one in loss.named_parameters():
+                    torch.testing.assert_close(found["module." + name], one.grad, msg=name)
 
     def test_threads(self):
         scores, transition, duration = self.problem(4, 50)
@@ -360,6 +356,31 @@ class Layer(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertRaisesRegex(ValueError, text, call)
         self.assertEqual(layer.log_partition(scores[:0], transition, duration).shape, (0,))
+
+
+def trained_together():
+    """A network whose output is its loss; signal and labels of four sequences."""
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Linear(2, 3)
+            self.crf = layer.SemiCRF(3, 5, threads=1)
+
+        def forward(self, signal, labels):
+            return self.crf.loss(self.encoder(signal), labels)
+
+    torch.manual_seed(SEED)
+    labels = torch.arange(4)[:, None] + torch.tensor([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    return Network(), torch.randn(4, 9, 2), labels % 3
+
+
+def half_of_a_batch(rank, folder):
+    torch.distributed.init_process_group("gloo", init_method="file://" + os.path.join(folder, "store"), rank=rank, world_size=2)
+    loss, signal, labels = trained_together()
+    parallel = nn.parallel.DistributedDataParallel(loss)
+    parallel(signal[2 * rank:2 * rank + 2], labels[2 * rank:2 * rank + 2]).backward()
+    torch.save({name: one.grad for name, one in parallel.named_parameters()}, os.path.join(folder, f"{rank}.pt"))
+    torch.distributed.destroy_process_group()
 
 
 def functional_one_hot(labels):
