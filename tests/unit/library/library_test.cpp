@@ -357,6 +357,48 @@ TEST_CASE("an engine of the library may be called from several threads, and afte
 #endif
 }
 
+TEST_CASE("every part of the library may be used from several threads") {
+  const LibraryCase one = long_case(3000, 32);
+  const lib::Model model = one.model();
+  const lib::Engine engine(model, options_of("cpu", false, 2));
+  const auto ask = [&] {
+    std::vector<double> numbers;
+    std::vector<std::string> texts{model.json()};
+    const semicrf_sequence sequence = one.sequence();
+    const lib::Result result = engine.compute({&sequence, 1}, {1, 1, 1, 1, 4, 3, 7});
+    for (const semicrf_number which : {SEMICRF_LOG_PARTITION, SEMICRF_ENTROPY})
+      numbers.push_back(result.number(0, which));
+    numbers.push_back(result.path(0, SEMICRF_BEST_PATH).score);
+    for (const semicrf_path_kind kind : {SEMICRF_RANKED, SEMICRF_SAMPLED})
+      for (std::size_t i = 0; i < result.paths(0, kind); ++i)
+        numbers.push_back(result.path(0, kind, i).log_probability);
+    std::vector<double> along = one.scores, product(one.scores.size());
+    const semicrf_variation direction{along.data(), nullptr, nullptr, nullptr, nullptr, nullptr},
+        change{product.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
+    lib::hessian_product(one.model(), {&sequence, 1}, {&direction, 1}, {&change, 1}, 2);
+    numbers.insert(numbers.end(), product.begin(), product.end());
+    semicrf_learning how{};
+    how.num_labels = 2;
+    how.max_duration = 4;
+    how.max_iterations = 2;
+    const semicrf_array values = lib::array_of(one.scores.data(), 600, one.labels());
+    texts.push_back(lib::Model::learn({&values, 1}, how, nullptr, options_of("cpu", false, 2)).json());
+    try {
+      lib::Model::parse("{}");
+    } catch (const lib::Failure& failure) {
+      texts.emplace_back(failure.what());
+    }
+    return std::pair(numbers, texts);
+  };
+  const auto truth = ask();
+  std::array<decltype(ask()), 4> founds;
+  {
+    std::vector<std::jthread> threads;
+    for (auto& found : founds) threads.emplace_back([&] { found = ask(); });
+  }
+  for (const auto& found : founds) CHECK((found == truth));
+}
+
 TEST_CASE("constraints of the library hold, with their probability") {
   const std::uint64_t first = test_seed(41);
   for (std::uint64_t seed = first; seed < first + 12; ++seed) {
