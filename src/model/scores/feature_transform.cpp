@@ -105,7 +105,7 @@ std::string transform_text(const Track& track) {
   if (track.is_square()) return "square of " + track.square_of;
   std::ostringstream text;
   if (track.is_indicator()) {
-    text << track.value << " of " << track.indicator_of;
+    text << "indicator of " << track.value << " in " << track.indicator_of;
     return text.str();
   }
   text << transform_name(track.transform);

@@ -155,7 +155,7 @@ def test_categories(box):
     box.ok("decode -q -p m.json -o m.bed a.npy")
     box.ok("decode -q -x reference -p m.json -o r.bed a.npy")
     check(box.text("m.bed").splitlines()[3:] == box.text("r.bed").splitlines()[3:], "the engines decode categories differently")
-    check("2 of track1" in box.ok("info m.json").stdout, "info")
+    check("indicator of 2 in track1" in box.ok("info m.json").stdout, "info")
     box.ok("edit m.json --rename-track track1=base -o e.json")
     check(json.loads(box.text("e.json"))["tracks"][3]["indicator_of"] == "base", "renamed")
     box.write("half.npy", npy([[0.5, 1, 2]] * 5))
