@@ -205,7 +205,7 @@ def _given(scores: Any, transition: Any, duration: Any, tail: Any, start: Any, e
 
 
 def _threads(threads: int | None) -> int:
-    return (os.cpu_count() or 1) if threads is None else threads
+    return len(os.sched_getaffinity(0)) if threads is None else threads
 
 
 def _valid(given: _Given) -> Array:
