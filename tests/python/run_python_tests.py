@@ -20,7 +20,7 @@ import sysconfig
 import tempfile
 
 NEEDS = {"test_torch.py": "torch", "test_torch_page.py": "torch", "test_torch_peers.py": "torch", "test_jax.py": "jax",
-         "torch_network.py": "torch", "uncertainty.py": "matplotlib"}
+         "torch_network.py": "torch", "uncertainty.py": "matplotlib", "../lab/encoder/test_encoder.py": "torch"}
 EXAMPLES = {"numpy_model.py": ["segments.bed", "model.json"], "torch_network.py": ["model.json"], "uncertainty.py": ["uncertainty.svg"]}
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
