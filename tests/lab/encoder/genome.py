@@ -10,9 +10,7 @@ of the training segments. III is decoded in one piece and judged after the last 
 and genome_runs.tsv. Without numpy, PyTorch, the package semicrf or the data the exit code is 77.
 """
 
-import argparse
 import gzip
-import math
 import pathlib
 import statistics
 import sys
@@ -21,9 +19,16 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
+try:
+    import numpy as np
+    import torch
+
+    import learning
+except ImportError as error:
+    print("skipped: %s" % error)
+    sys.exit(77)
 from program import mean_and_spread, progress, write_table  # noqa: E402
 
-MISSING = 77
 TRAIN, TEST = ("II", "V", "VIII"), "III"
 TURNED = [0, 2, 1]  # labels on the other strand
 FULL = dict(width=96, blocks=8, crop=10_000, batch=16, epochs=48, warm=30, steps=12, longest=300)
@@ -35,12 +40,11 @@ MODELS = [("softmax", "Softmax", {}), ("chain", "SemiMarkov", dict(longest=1)),
           ("semi", "SemiMarkov", dict(durations="negative-binomial", tail=True)),
           ("semi+heads", "SemiMarkov", dict(durations="negative-binomial", tail=True, heads=True))]
 METRICS = ["accuracy", "boundary_f1", "boundary_f1_30", "segment_f1", "segment_f1_iou", "segments", "nll_per_base"]
-COLUMNS = ["seed", "model", "K", *METRICS, "true_segments", "train_loss", "ms_per_step", "decode_s", "weights", "card"]
+COLUMNS = ["seed", "model", "K", "labels", *METRICS, "true_segments", "train_loss", "ms_per_step", "decode_s", "weights", "card"]
 
 
 def read(folder):
     """{chromosome: (bases, labels)} of uint8."""
-    import numpy as np
     number = np.full(256, 4, np.uint8)
     number[np.frombuffer(b"ACGTacgt", np.uint8)] = [0, 1, 2, 3] * 2
     found = {}
@@ -55,8 +59,6 @@ def read(folder):
 
 def crops(chromosomes, given, numbers, device):
     """Batches of an epoch: bases (B, T), lengths, labels (B, T)."""
-    import numpy as np
-    import torch
     sizes = np.array([len(bases) - given["crop"] for bases, _ in chromosomes])
     for _ in range(given["steps"]):
         rows = []
@@ -72,17 +74,12 @@ def crops(chromosomes, given, numbers, device):
 
 def mean_lengths(tracks):
     """Of the segments of each label."""
-    import learning
-    import numpy as np
     runs = np.concatenate([learning.runs_of(one.astype(int)) for one in tracks])
     return [float((runs[:, 1] - runs[:, 0])[runs[:, 2] == label].mean()) for label in range(3)]
 
 
-def run(model, seed, chromosomes, given, device):
-    """A row of genome_runs.tsv."""
-    import learning
-    import numpy as np
-    import torch
+def run(model, seed, chromosomes, given, device, small):
+    """Rows of genome_runs.tsv: the best path, and of the layers the most probable label of every base."""
     name, layer, options = model
     if layer == "SemiMarkov":
         options = {"longest": given["longest"], "scale": SCALE, **options}
@@ -100,7 +97,7 @@ def run(model, seed, chromosomes, given, device):
     history = learning.train(network, lambda epoch: crops(training, given, numbers, device), given["epochs"], RATE, DECAY, PENALTY,
                              device, True, 0 if layer == "Softmax" else given["warm"])
     bases, truth = chromosomes[TEST]
-    if given is SMALL:
+    if small:
         bases, truth = bases[:5000], truth[:5000]
     values, labels = (torch.from_numpy(one.astype(np.int64))[None].to(device) for one in (bases, truth))
     lengths = torch.tensor([len(bases)])
@@ -108,58 +105,50 @@ def run(model, seed, chromosomes, given, device):
         nll = float(network.losses(values, lengths, labels)[0]) / len(bases)
         learning.synchronise(device)
         begin = time.perf_counter()
-        found = network.layer.decode(network.encoder(values, lengths), lengths)[0]
+        made = network.encoder(values, lengths)
+        found = {"best path": network.layer.decode(made, lengths)[0]}
         seconds = time.perf_counter() - begin
-    return {"seed": seed, "model": name, "K": options.get("longest"), **learning.judge([(truth, found)], (30,)), "nll_per_base": nll,
-            "true_segments": len(learning.runs_of(truth)), "train_loss": history[-1][0], "decode_s": seconds,
-            "ms_per_step": 1e3 * statistics.median(took for _, took in history) / given["steps"],
-            "weights": sum(one.numel() for one in network.parameters()),
-            "card": torch.cuda.get_device_name() if device == "cuda" else "cpu"}
+        if layer == "SemiMarkov":
+            found["most probable"] = network.layer.marginals(made, lengths).labels[0].argmax(1).cpu().numpy()
+    row = {"seed": seed, "model": name, "K": options.get("longest"), "nll_per_base": nll, "decode_s": seconds,
+           "true_segments": len(learning.runs_of(truth)), "train_loss": history[-1][0],
+           "ms_per_step": 1e3 * statistics.median(took for _, took in history) / given["steps"],
+           "weights": sum(one.numel() for one in network.parameters()), "card": torch.cuda.get_device_name() if device == "cuda" else "cpu"}
+    return [{"labels": kind, **row, **learning.judge([(truth, one)], (30,))} for kind, one in found.items()]
 
 
 def summary(rows):
     table = []
-    for name in dict.fromkeys(row["model"] for row in rows):
-        of_model = [row for row in rows if row["model"] == name]
-        table.append({"model": name, "K": of_model[0]["K"], "seeds": len(of_model)})
+    for model in dict.fromkeys((row["model"], row["K"], row["labels"]) for row in rows):
+        of_model = [row for row in rows if (row["model"], row["K"], row["labels"]) == model]
+        table.append({**dict(zip(("model", "K", "labels"), model)), "seeds": len(of_model)})
         for key in [*METRICS, "ms_per_step", "decode_s"]:
             table[-1][key], table[-1][key + " sd"] = mean_and_spread([row[key] for row in of_model])
     return table
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the results; made where missing")
-    parser.add_argument("--data", type=pathlib.Path, default=HERE.parents[3] / "shared" / "data" / "yeast")
-    parser.add_argument("--device", choices=("cuda", "cpu"))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=math.inf, help="no training begins that would end later")
-    parser.add_argument("--small", action="store_true")
-    options = parser.parse_args()
+    options = learning.arguments(__doc__, {"data": (pathlib.Path, HERE.parents[3] / "shared" / "data" / "yeast"),
+                                           **dict.fromkeys(("width", "blocks", "crop", "batch"), (int, None))})
     try:
-        import learning  # noqa: F401
-        import torch
         chromosomes = read(options.data)
-    except (ImportError, OSError) as error:
+    except OSError as error:
         print("skipped: %s" % error)
-        return MISSING
-    if options.small:
-        torch.set_num_threads(1)
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    options.out.mkdir(parents=True, exist_ok=True)
+        return 77
+    given = {name: getattr(options, name, None) or value for name, value in (SMALL if options.small else FULL).items()}
     began, rows, longest = time.monotonic(), [], 0.0
-    for seed in range(1, 1 + (1 if options.small else options.seeds)):
+    for seed in range(1, 1 + options.seeds):
         for model in MODELS:
             begin = time.monotonic()
             if begin + longest > began + options.seconds:
                 progress("%s, seed %d: left out" % (model[0], seed))
                 continue
-            rows.append(run(model, seed, chromosomes, SMALL if options.small else FULL, device))
+            rows += run(model, seed, chromosomes, given, options.device, options.small)
             longest = max(longest, time.monotonic() - begin)
             write_table(options.out / "genome_runs.tsv", COLUMNS, rows)
-            write_table(options.out / "genome.tsv", ["model", "K", "seeds"] + [
+            write_table(options.out / "genome.tsv", ["model", "K", "labels", "seeds"] + [
                 word for key in [*METRICS, "ms_per_step", "decode_s"] for word in (key, key + " sd")], summary(rows))
-            progress("%(model)s, seed %(seed)d: accuracy %(accuracy).4f, boundary F1 %(boundary_f1).4f, 30 bp %(boundary_f1_30).4f, "
+            progress("%(model)s, %(labels)s, seed %(seed)d: accuracy %(accuracy).4f, boundary F1 %(boundary_f1).4f, 30 bp %(boundary_f1_30).4f, "
                      "segment F1 %(segment_f1).4f, IoU %(segment_f1_iou).4f, %(segments)d segments, %(ms_per_step).1f ms a step" % rows[-1])
     return 0
 

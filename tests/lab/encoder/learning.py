@@ -4,6 +4,9 @@ A last layer takes what the encoder made, (B, T, width), and gives losses, -ln P
 decoded labels. Sequences are padded; `lengths` (B) are on the host. Peers are called as their pages say and are part of nothing.
 """
 
+import argparse
+import math
+import pathlib
 import time
 
 import numpy as np
@@ -15,6 +18,22 @@ import semicrf.torch
 
 CLIP = 5.0         # norm of gradients
 TABLES_RATE = 10   # the last layer's transitions and durations learn that much faster than the rest
+
+
+def arguments(doc, others):
+    """Options of both scripts, and `others`: {name: (type, default)}. Makes the folder; `device` is chosen."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
+    for name, (kind, default) in {"seeds": (int, 3), "seconds": (float, math.inf), **others}.items():
+        parser.add_argument("--" + name, type=kind, default=default)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.small:
+        torch.set_num_threads(1)
+        options.seeds = 1
+    return options
 
 
 class Recurrent(nn.Module):
@@ -108,22 +127,28 @@ class SemiMarkov(nn.Module):
 
 
 class FlashSemiCRF(nn.Module):
-    """flash-semicrf's own module with its own loss and paths. In its loss (0.2.0) a true segment of d positions has the score of
-    d + 1, so that it is no -ln P: `nll` and `marginals` are those of its scores, by this package."""
+    """flash-semicrf's own module with its own loss and paths. In its loss (0.2.0) a true segment of d positions has the duration
+    score of d + 1, so that it is no -ln P: `nll` and `marginals` are those of its scores, by this package. fast: its loss and
+    paths by this package, too."""
 
-    def __init__(self, width, labels, longest, backend="streaming"):
+    def __init__(self, width, labels, longest, backend="streaming", fast=False):
         super().__init__()
         from flash_semicrf.nn import SemiMarkovCRFHead
-        self.crf, self.backend = SemiMarkovCRFHead(labels, longest), backend
+        self.crf, self.backend, self.fast = SemiMarkovCRFHead(labels, longest), backend, fast
         self.project = nn.Linear(width, labels)
 
-    def losses(self, made, lengths, labels):
-        return self.crf.compute_loss(self.project(made), lengths.to(made.device), labels, backend=self.backend, reduction="none")
-
     def tables(self, made):
-        """Its scores, which it centres over all positions, padding too, and tables."""
+        """Its scores, which it centres over all positions, padding too, transitions and durations."""
         scores = self.project(made).double()
         return scores - scores.mean(1, keepdim=True), self.crf.transition.double(), self.crf.duration_bias.double()
+
+    def losses(self, made, lengths, labels):
+        if not self.fast:
+            return self.crf.compute_loss(self.project(made), lengths.to(made.device), labels, backend=self.backend, reduction="none")
+        scores, transition, duration = self.tables(made)
+        of_next = torch.cat([duration[1:], duration[-1:]])
+        return (semicrf.torch.log_partition(scores, transition, duration, lengths=lengths)
+                - semicrf.torch.path_score(scores, labels, transition, of_next, lengths=lengths, initial="none"))
 
     def nll(self, made, lengths, labels):
         given = self.tables(made)
@@ -134,6 +159,10 @@ class FlashSemiCRF(nn.Module):
         return semicrf.torch.marginals(*self.tables(made), lengths=lengths)
 
     def decode(self, made, lengths):
+        if self.fast:
+            scores, transition, duration = (one.detach().cpu().numpy() for one in self.tables(made))
+            found = semicrf.Model(transition, duration).decode([one[:length] for one, length in zip(scores, lengths.tolist())])
+            return [one.at_positions() for one in found]
         found = self.crf.decode_with_traceback(self.project(made), lengths.to(made.device)).segments
         return [np.concatenate([np.full(one.end - one.start + 1, one.label) for one in path]) for path in found]
 

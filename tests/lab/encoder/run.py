@@ -10,14 +10,12 @@ epoch. Writes into FOLDER, as far as it gets:
 
     encoder_times.tsv     milliseconds of a step and seconds of the paths of the test part, per last layer
     encoder_runs.tsv      a line per training
-    encoder_epochs.tsv    loss and seconds of every epoch
     encoder.tsv           means over the seeds beside the paper's numbers
 
 --corpus: where the corpus lies; it is made there (by espeak-ng) if it does not. --small: seconds on a processor. --seconds: no
 training begins that would end later. Needs numpy, PyTorch and the package semicrf; without them the exit code is 77.
 """
 
-import argparse
 import importlib.util
 import math
 import pathlib
@@ -30,11 +28,19 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "python"), str(HERE.parent / "speech")]
 
+try:
+    import numpy as np
+    import torch
+
+    import learning
+except ImportError as error:
+    print("skipped: %s" % error)
+    sys.exit(77)
 import phones  # noqa: E402
 from program import Failed, mean_and_spread, progress, write_table  # noqa: E402
 
-MISSING = 77
 FEATURES = 39
+PADDED = 32  # batches have multiples of that many frames: flash-semicrf compiles its kernels anew for every number
 SIZES = {"train": 480, "dev": 0, "test": 96}  # sentences
 # Of the network and its training: the paper's, and those of --small.
 PAPER = dict(hidden=256, layers=3, dropout=0.3, epochs=50, batch=32, rate=1e-3)
@@ -48,6 +54,7 @@ MODELS = [
     ("semi, mean", "semicrf", 30, "SemiMarkov", {"centering": "mean"}, "first"),
     ("softmax", "torch", None, "Softmax", {}, "first"),
     ("pytorch-crf", "torchcrf", 1, "PytorchCRF", {}, "first"),
+    ("its loss", "flash_semicrf", 30, "FlashSemiCRF", {"fast": True}, "all"),  # that of flash-semicrf
     ("flash-semicrf", "flash_semicrf", 30, "FlashSemiCRF", {}, "last"),
     ("flash-semicrf, chain", "flash_semicrf", 1, "FlashSemiCRF", {}, "no"),
     ("linear scan", "flash_semicrf", 30, "FlashSemiCRF", {"backend": "dp_standard"}, "no"),
@@ -59,9 +66,10 @@ METRICS = [
     ("boundary_f1_2", "boundary F1, 2 frames", 0.914, 0.919), ("segment_f1", "segment F1, exact", 0.207, 0.215),
     ("segment_f1_iou", "segment F1, IoU 0.5", math.nan, math.nan), ("h_bdy", "boundary entropy H_bdy", 5.687, 5.529),
     ("h_pos", "position entropy H_pos", 3.651, 3.651), ("p_true", "mean P(true phone)", math.nan, math.nan),
-    ("nll", "NLL per sentence", 183.7, 206.8), ("train_loss", "training loss at the end", math.nan, math.nan),
+    ("nll", "NLL per sentence", 183.7, 206.8), ("s_per_epoch", "training, s per pass", 27, 175),
+    ("decode_s", "best paths of the test set, s", 32, 7),
 ]
-RUN_COLUMNS = ["seed", "model", "package", "K", "epochs"] + [key for key, *_ in METRICS] + ["segments", "s_per_epoch", "weights"]
+RUN_COLUMNS = ["seed", "model", "package", "K", "epochs"] + [key for key, *_ in METRICS] + ["first_loss", "train_loss", "segments", "weights"]
 TIME_COLUMNS = ["model", "package", "K", "card", "sentences", "frames", "steps_timed", "ms_per_step", "s_per_epoch", "decode_s",
                 "sentences_per_s", "kframes_per_s", "peak_GiB", "note"]
 
@@ -69,7 +77,6 @@ TIME_COLUMNS = ["model", "package", "K", "card", "sentences", "frames", "steps_t
 def make_corpus(path, sizes, seed=1):
     """The middle frames of speech/corpus.py in half precision: values (frames, 39), labels (frames), ends (sentences), how many
     sentences are for training."""
-    import numpy as np
     from corpus import CONTEXT
     with tempfile.TemporaryDirectory() as made:
         words = [word for part, size in sizes.items() for word in ("--" + part, str(size))]
@@ -96,20 +103,17 @@ class Part:
     """Sentences on a device, padded: values (S, T, 39), lengths (S) on the host, labels (S, T)."""
 
     def __init__(self, values, labels, device):
-        import torch
         self.lengths = torch.tensor([len(one) for one in labels])
         self.values = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one in values], True).float().to(device)
         self.labels = torch.nn.utils.rnn.pad_sequence([torch.tensor(one).long() for one in labels], True).to(device)
 
     def batch(self, chosen):
         lengths = self.lengths[chosen]
-        longest = int(lengths.max())
+        longest = min(-(-int(lengths.max()) // PADDED) * PADDED, self.values.shape[1])
         return self.values[chosen, :longest], lengths, self.labels[chosen, :longest]
 
     def batches(self, size, numbers=None):
         """Of sentences of about one length; in an order at random with `numbers`."""
-        import numpy as np
-        import torch
         about = self.lengths.numpy() + (0 if numbers is None else numbers.normal(0, 5, len(self.lengths)))
         chosen = np.array_split(np.argsort(about, kind="stable"), math.ceil(len(about) / size))
         for at in range(len(chosen)) if numbers is None else numbers.permutation(len(chosen)):
@@ -118,7 +122,6 @@ class Part:
 
 def read_corpus(path, device):
     """(training, test) Part."""
-    import numpy as np
     with np.load(path) as arrays:
         values, labels, ends, train = (arrays[name] for name in ("values", "labels", "ends", "train"))
     values, labels = (np.split(one, ends[:-1]) for one in (values, labels))
@@ -126,8 +129,6 @@ def read_corpus(path, device):
 
 
 def network_of(model, seed, given, device):
-    import learning
-    import torch
     torch.manual_seed(seed)
     _, _, longest, layer, options, _ = model
     encoder = learning.Recurrent(FEATURES, given["hidden"], given["layers"], given["dropout"])
@@ -137,7 +138,6 @@ def network_of(model, seed, given, device):
 
 def paths(network, test, batch):
     """[(true labels, found labels)] of the sentences of the test part."""
-    import torch
     found = []
     with torch.no_grad():
         for values, lengths, labels in test.batches(batch):
@@ -148,9 +148,6 @@ def paths(network, test, batch):
 
 def judged(network, test, batch):
     """The numbers of METRICS as far as the layer has them; entropies and P are means over sentences, and over frames."""
-    import learning
-    import numpy as np
-    import torch
     pairs = paths(network, test, batch)
     strings = [[learning.runs_of(one)[:, 2].tolist() for one in pair] for pair in pairs]
     row = {"per": sum(phones.edit_distance(*pair) for pair in strings) / sum(len(true) for true, _ in strings),
@@ -176,27 +173,23 @@ def judged(network, test, batch):
 
 
 def timed(model, train, test, given, device, enough):
-    """A row of encoder_times.tsv: the median of up to 12 steps after two, fewer where `enough` seconds are gone."""
-    import learning
-    import numpy as np
-    import torch
+    """A row of encoder_times.tsv: the median of up to 12 steps after two, fewer where `enough` seconds are gone, with the
+    batch of middle length."""
     name, package, longest, _, options, _ = model
     row = {"model": name, "package": package, "K": longest, "sentences": len(train.lengths), "frames": int(train.lengths.sum()),
            "card": torch.cuda.get_device_name() if device == "cuda" else "cpu"}
     try:
         network = network_of(model, 1, given, device)
         _, step = learning.make_step(network, given["rate"], DECAY, PENALTY)
-        batches, seconds, began = list(train.batches(given["batch"], np.random.default_rng(1))), [], time.perf_counter()
+        batches, seconds, began = list(train.batches(given["batch"])), [], time.perf_counter()
         if device == "cuda":
             torch.cuda.reset_peak_memory_stats()
-        for n in range(14):
+        while len(seconds) < 14 and (len(seconds) < 2 or time.perf_counter() - began < enough):
             learning.synchronise(device)
             begin = time.perf_counter()
-            step(*batches[n % len(batches)])
+            step(*batches[len(batches) // 2])
             learning.synchronise(device)
             seconds.append(time.perf_counter() - begin)
-            if n >= 1 and time.perf_counter() - began > enough:
-                break
         counted = seconds[2:] or seconds[1:]
         row.update(steps_timed=len(counted), ms_per_step=1e3 * statistics.median(counted),
                    s_per_epoch=statistics.median(counted) * len(batches))
@@ -243,32 +236,15 @@ def summary(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the results; made where missing")
-    parser.add_argument("--corpus", type=pathlib.Path, help="default: corpus.npz in the folder of the results")
-    parser.add_argument("--device", choices=("cuda", "cpu"))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=math.inf)
-    parser.add_argument("--models", help="their names, with semicolons between; default: all")
-    parser.add_argument("--small", action="store_true")
-    options = parser.parse_args()
-    try:
-        import learning
-        import numpy as np
-        import torch
-    except ImportError as error:
-        print("skipped: %s" % error)
-        return MISSING
-    if options.small:
-        torch.set_num_threads(1)
+    options = learning.arguments(__doc__, {"corpus": (pathlib.Path, None), "models": (str, None), "hidden": (int, None),
+                                                "layers": (int, None), "epochs": (int, None)})
     ends_at = time.monotonic() + options.seconds
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    options.out.mkdir(parents=True, exist_ok=True)
+    device = options.device
     corpus = options.corpus or options.out / "corpus.npz"
     if not corpus.exists():
         make_corpus(corpus, {"train": 24, "dev": 0, "test": 6} if options.small else SIZES)
     train, test = read_corpus(corpus, device)
-    given = SMALL if options.small else PAPER
+    given = {name: getattr(options, name, None) or value for name, value in (SMALL if options.small else PAPER).items()}
     wanted = options.models.split(";") if options.models else [model[0] for model in MODELS]
     models = [model for model in MODELS if model[0] in wanted and importlib.util.find_spec(model[1]) and (
         not options.small or model[5] in ("all", "first"))]
@@ -278,23 +254,22 @@ def main():
         write_table(options.out / "encoder_times.tsv", TIME_COLUMNS, times)
         progress("%(model)s: %(ms)s ms a step, paths of the test part %(decode)s s %(note)s" % {
             "model": model[0], "ms": times[-1].get("ms_per_step"), "decode": times[-1].get("decode_s"), "note": times[-1].get("note", "")})
-    per_epoch = {row["model"]: row["s_per_epoch"] for row in times if "s_per_epoch" in row}
-    rows, epochs = [], []
-    for model, seed in plan(models, 1 if options.small else options.seeds):
+    time_of = {row["model"]: row for row in times}
+    rows = []
+    for model, seed in plan(models, options.seeds):
         name, package, longest, *_ = model
-        expected = per_epoch.get(name, math.inf) * given["epochs"]
+        expected = time_of[name].get("s_per_epoch", math.inf) * given["epochs"]
         if time.monotonic() + expected > ends_at:
             progress("%s, seed %d: left out, it would take %.0f s" % (name, seed, expected))
             continue
         network, numbers = network_of(model, seed, given, device), np.random.default_rng(seed)
         history = learning.train(network, lambda epoch: train.batches(given["batch"], numbers), given["epochs"], given["rate"], DECAY, PENALTY,
                                  device)
-        epochs += [{"seed": seed, "model": name, "epoch": n + 1, "loss": loss, "seconds": seconds}
-                   for n, (loss, seconds) in enumerate(history)]
         rows.append({"seed": seed, "model": name, "package": package, "K": longest, "epochs": given["epochs"],
-                     "weights": sum(one.numel() for one in network.parameters()), "train_loss": history[-1][0],
-                     "s_per_epoch": statistics.median(seconds for _, seconds in history), **judged(network, test, given["batch"])})
-        write_table(options.out / "encoder_epochs.tsv", ["seed", "model", "epoch", "loss", "seconds"], epochs)
+                     "weights": sum(one.numel() for one in network.parameters()), "first_loss": history[0][0],
+                     "train_loss": history[-1][0],
+                     "s_per_epoch": statistics.median(seconds for _, seconds in history), "decode_s": time_of[name].get("decode_s", math.nan),
+                     **judged(network, test, given["batch"])})
         write_table(options.out / "encoder_runs.tsv", RUN_COLUMNS, rows)
         names = list(dict.fromkeys(row["model"] for row in rows))
         write_table(options.out / "encoder.tsv", ["number", "paper_k1", "paper_k30"] + [
