@@ -130,6 +130,11 @@ class Experiments(unittest.TestCase):
         fast.load_state_dict(layer.state_dict())
         torch.testing.assert_close(layer.losses(made, lengths, labels), fast.losses(made, lengths, labels))
         self.assertGreater(float((layer.losses(made, lengths, labels) - layer.nll(made, lengths, labels)).abs().min()), 0.1)
+        with torch.no_grad():  # it has no least value
+            layer.crf.duration_dist.duration_bias[2] = 50
+            in_pairs = (torch.arange(12) // 2 % 2).repeat(3, 1)
+            self.assertLess(float(layer.losses(made, torch.full((3,), 12), in_pairs).max()), -50)
+            fast.load_state_dict(layer.state_dict())
         for one, other in zip(layer.decode(made, lengths), fast.decode(made, lengths)):
             self.assertEqual(one.tolist(), other.tolist())
 
