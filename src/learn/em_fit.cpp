@@ -1,11 +1,40 @@
 #include "learn/em_fit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <utility>
 
+#include "learn/extrapolation.h"
 #include "train/objective/objective.h"
 
 namespace semicrf {
+
+namespace {
+
+constexpr int kPlain = 4;  // iterations before steps ahead are tried
+
+// One E-step: expected counts and ln P of the training data.
+struct Expectation {
+  ParameterGradient counts;
+  double log_likelihood = 0;
+};
+
+// The M-step.
+void maximize(const ParameterGradient& counts, const SegmentLaw& law, Emissions& emissions, EmState& state) {
+  law.maximize(counts, state.parameters.chain);
+  emissions.maximize({counts.bias, counts.weights}, *state.parameters.emission);
+  state.sizes = emissions.sizes();
+}
+
+// What the plain M-step made, which a step ahead must beat.
+struct PlainStep {
+  Parameters parameters;
+  std::vector<double> sizes;
+};
+
+}  // namespace
 
 EmState fit_em(const TrainingData& training, const TrainingData& validation, const EngineOptions& engine,
                const EmOptions& options, const SegmentLaw& law, Emissions& emissions, EmState state,
@@ -16,29 +45,48 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
     state.finished = false;
   }
   if (!state.sizes.empty()) emissions.set_sizes(state.sizes);
+  const auto expect = [&] {
+    Expectation found{ParameterGradient(state.parameters)};
+    const double log_z = log_evidence(training, state.parameters, engine, &found.counts);
+    found.log_likelihood = log_z + emissions.base_measure(emissions.values());
+    return found;
+  };
+  const auto gains_enough = [&](double value, double tolerance) {
+    return value - state.log_likelihood.back() >= tolerance * std::fabs(state.log_likelihood.back());
+  };
+  std::optional<PlainStep> plain;  // where the parameters are a step ahead of it
   while (!state.finished) {
     const auto begin = std::chrono::steady_clock::now();
-    ParameterGradient counts(state.parameters);
-    const double log_z = log_evidence(training, state.parameters, engine, &counts);
-    const double value = log_z + emissions.base_measure(emissions.values());
-    state.converged =
-        !state.log_likelihood.empty() &&
-        value - state.log_likelihood.back() < options.tolerance * std::fabs(state.log_likelihood.back());
+    Expectation found = expect();
+    if (plain && !gains_enough(found.log_likelihood, std::max(0.0, options.tolerance))) {
+      state.parameters = std::move(plain->parameters);
+      state.sizes = std::move(plain->sizes);
+      emissions.set_sizes(state.sizes);
+      shorten_steps(state.ahead);
+      found = expect();
+    }
+    plain.reset();
+    const double value = found.log_likelihood;
+    state.converged = !state.log_likelihood.empty() && !gains_enough(value, options.tolerance);
     state.log_likelihood.push_back(value);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     if (watcher.show) watcher.show({state.iterations(), value, seconds.count()});
     state.finished = state.converged || state.iterations() >= options.max_iterations;
     if (state.finished) {
-      state.bins = counts.bias;
+      state.bins = found.counts.bias;
       if (!validation.pieces.empty())
         state.validation = log_evidence(validation, state.parameters, engine, nullptr) +
                            emissions.base_measure(ValueCounts(emissions.family(), validation));
     } else {
-      law.maximize(counts, state.parameters.chain);
-      emissions.maximize({counts.bias, counts.weights}, *state.parameters.emission);
-      state.sizes = emissions.sizes();
+      maximize(found.counts, law, emissions, state);
+      if (state.iterations() >= kPlain) state.ahead.counts.push_back(std::move(found.counts));
+      if (state.ahead.counts.size() == 3) {
+        plain = {state.parameters, state.sizes};
+        maximize(counts_ahead(state.ahead), law, emissions, state);
+      }
     }
-    if (watcher.save) watcher.save(state);
+    // A step ahead may be taken back: then the fit goes on from before the E-step that led to it.
+    if (watcher.save && !plain) watcher.save(state);
   }
   state.sizes = emissions.sizes();
   return state;

@@ -1,5 +1,6 @@
 // Expectation maximization, for these models the Baum-Welch algorithm: exact E-steps by the engine, M-steps
-// in closed form (docs/users/learning.md).
+// in closed form (docs/users/learning.md). From the fourth iteration on, every third is a step ahead
+// (extrapolation.h), which is taken back where the likelihood gains less than the tolerance by it.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "engine/options.h"
 #include "learn/emissions.h"
+#include "learn/extrapolation.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
@@ -33,6 +35,7 @@ struct EmState {
   std::vector<double> log_likelihood;  // ln P(tracks) of the training data, before each M-step and at the end
   std::optional<double> validation;    // for the validation data, at the end
   std::vector<double> bins;            // (C) expected bins of each label in the training data, at the end
+  AheadState ahead;
   bool finished = false, converged = false;
 
   int iterations() const { return static_cast<int>(log_likelihood.size()) - 1; }
@@ -40,8 +43,8 @@ struct EmState {
 
 struct EmWatcher {
   std::function<void(const EmIteration&)> show;
-  // Called before every E-step but the first, and at the end. A fit that goes on from there has the same
-  // bytes as one without a stop.
+  // Called before every E-step but the first and those of steps ahead, and at the end. A fit that goes on
+  // from there has the same bytes as one without a stop.
   std::function<void(const EmState&)> save;
 };
 

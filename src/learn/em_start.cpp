@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "core/sizes.h"
 #include "learn/em_fit.h"
@@ -16,7 +18,8 @@ constexpr std::int64_t kStretches = 16;
 constexpr int kSeeds = 3;          // clusterings of each reach
 constexpr int kFew = 4;            // iterations of every trial, as an HMM
 constexpr int kMore = 16;          // iterations of the likeliest of each reach
-constexpr int kWithLaw = 6;        // iterations over all data, with the law of durations that is asked for
+constexpr int kWithLaw = 1;        // iterations over all data, with the law of durations that is asked for
+constexpr int kFinal = 3;          // the same, of the two likeliest
 constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
@@ -57,12 +60,16 @@ class Trials {
 
   // An HMM goes on with the law that is asked for.
   EmState with_law(const EmState& hmm, int iterations) const {
-    const SegmentLaw law(law_, hmm.parameters.num_labels());
-    Emissions emissions(family_, data_, sizes_);
     EmState state;
     state.parameters = hmm.parameters;
     state.sizes = hmm.sizes;
-    state.parameters.chain = law.reshaped(hmm.parameters.chain);
+    state.parameters.chain = law_of(hmm).reshaped(hmm.parameters.chain);
+    return further(iterations, std::move(state));
+  }
+  // What has the law that is asked for goes on to so many iterations.
+  EmState further(int iterations, EmState state) const {
+    const SegmentLaw law = law_of(state);
+    Emissions emissions(family_, data_, sizes_);
     return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
   }
 
@@ -87,6 +94,8 @@ class Trials {
     law.durations = LawKind::kGeometric;
     return {law, labels};
   }
+
+  SegmentLaw law_of(const EmState& state) const { return {law_, state.parameters.num_labels()}; }
 
   EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
     EmStart start{shape_, {}, 2 * clusters.reach + 1};
@@ -121,8 +130,11 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
   const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;
   const std::uint64_t seed = clusters.seed;
-  EmStart best;
-  double most = kNegativeInfinity;
+  struct Candidate {
+    int reach;
+    EmState state;
+  };
+  std::vector<Candidate> candidates;
   for (const int reach : kReaches) {
     clusters.reach = reach;
     EmState hmm;
@@ -132,14 +144,21 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
       if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }
     hmm = trials.after(kMore, std::move(hmm));
-    EmState state = of_all.with_law(hmm, random ? 0 : kWithLaw);
-    if (likelihood(state) > most) {
-      most = likelihood(state);
-      best = {std::move(state.parameters), std::move(state.sizes), 2 * reach + 1};
-    }
+    candidates.push_back({reach, of_all.with_law(hmm, random ? 0 : kWithLaw)});
     if (random) break;
   }
-  return best;
+  const auto likeliest_first = [&] {
+    std::ranges::stable_sort(candidates, std::greater<>(),
+                             [&](const Candidate& one) { return likelihood(one.state); });
+  };
+  likeliest_first();
+  if (candidates.size() > 1) {
+    candidates.resize(2);
+    for (Candidate& one : candidates) one.state = of_all.further(kFinal, std::move(one.state));
+    likeliest_first();
+  }
+  Candidate& best = candidates.front();
+  return {std::move(best.state.parameters), std::move(best.state.sizes), 2 * best.reach + 1};
 }
 
 }  // namespace semicrf

@@ -1,5 +1,6 @@
 #include "learn/learn_checkpoint.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "io/checkpoint/checkpoint.h"
@@ -7,7 +8,7 @@
 namespace semicrf {
 namespace {
 
-constexpr const char* kKind = "semicrf-learn-checkpoint 1";
+constexpr const char* kKind = "semicrf-learn-checkpoint 2";
 
 // The numbers that a fit changes, with their names in the file. Scores of forbidden things are -inf.
 template <class Model, class Visit>
@@ -18,6 +19,34 @@ void visit_numbers(Model& parameters, Visit visit) {
   visit("tail", parameters.chain.log_tail);
   visit("weights", parameters.emission->weights);
   visit("bias", parameters.emission->bias);
+}
+
+// All numbers of expected counts, one list after the other.
+std::vector<double> flat(const std::vector<ParameterGradient>& all) {
+  std::vector<double> numbers;
+  for (const ParameterGradient& counts : all)
+    for (const auto list : ParameterGradient::lists())
+      numbers.insert(numbers.end(), (counts.*list).begin(), (counts.*list).end());
+  return numbers;
+}
+
+AheadState read_ahead(CheckpointReader& fields, const Parameters& shape) {
+  AheadState ahead;
+  const std::optional<double> longest = fields.optional("longest_step");
+  if (!longest) fields.fail("the field longest_step has no number");
+  ahead.longest = *longest;
+  const std::vector<double> numbers = fields.list("counts");
+  for (std::size_t done = 0; done < numbers.size();) {
+    ParameterGradient& counts = ahead.counts.emplace_back(shape);
+    for (const auto list : ParameterGradient::lists()) {
+      if (numbers.size() - done < (counts.*list).size()) fields.fail("the field counts has the wrong length");
+      std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(done), (counts.*list).size(),
+                  (counts.*list).begin());
+      done += (counts.*list).size();
+    }
+  }
+  if (ahead.counts.size() > 2) fields.fail("the field counts has the wrong length");
+  return ahead;
 }
 
 EmState read_state(CheckpointReader& fields, const Parameters& shape) {
@@ -34,6 +63,7 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
   state.sizes = fields.list("sizes");
   state.bins = fields.list("bins");
   state.validation = fields.optional("validation");
+  state.ahead = read_ahead(fields, shape);
   state.finished = fields.flag("finished");
   state.converged = fields.flag("converged");
   const std::size_t labels = shape.labels.size();
@@ -55,6 +85,8 @@ std::string learn_checkpoint_text(const std::string& fingerprint, const std::vec
     fields.put("sizes", state.sizes);
     fields.put("bins", state.bins);
     fields.put("validation", state.validation);
+    fields.put("longest_step", state.ahead.longest);
+    fields.put("counts", flat(state.ahead.counts));
     fields.put("finished", state.finished);
     fields.put("converged", state.converged);
   }
@@ -81,11 +113,14 @@ LearnCheckpoint::LearnCheckpoint(std::string path, std::string fingerprint, int 
 
 void LearnCheckpoint::reached(std::size_t index, const EmState& state) {
   if (path_.empty()) return;
+  const auto rounds = [this](const EmState& of) { return std::ssize(of.log_likelihood) / every_; };
+  bool is_due = state.finished;
   {
     const std::lock_guard lock(mutex_);
+    is_due = is_due || rounds(state) > rounds(states_[index]);
     states_[index] = state;
   }
-  file_.reached(kept(), state.finished || std::ssize(state.log_likelihood) % every_ == 0);
+  file_.reached(kept(), is_due);
 }
 
 CheckpointState LearnCheckpoint::kept() {

@@ -8,6 +8,7 @@
 
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
+#include "learn/extrapolation.h"
 #include "learn/learn_checkpoint.h"
 #include "model/missing_tracks.h"
 #include "support/catch.h"
@@ -223,10 +224,12 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
                                        }});
     };
     std::vector<EmState> saved;
-    const EmState whole = fit(6, begin_at(sample.truth), &saved);
-    REQUIRE(saved.size() == 7);
+    const EmState whole = fit(11, begin_at(sample.truth), &saved);
+    // Not before the steps ahead, to iterations 7 and 10.
+    REQUIRE(saved.size() == 10);
     const std::string end = learn_checkpoint_text("f", {whole});
-    fit(3, begin_at(sample.truth), &saved);  // ends for want of iterations
+    // They end for want of iterations.
+    for (const int iterations : {3, 6, 7, 8}) fit(iterations, begin_at(sample.truth), &saved);
     for (const EmState& state : saved) {
       const std::string path = folder.add("point", learn_checkpoint_text("f", {EmState(), state}));
       const std::vector<EmState> read =
@@ -234,7 +237,7 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
       CHECK(read[0].log_likelihood.empty());
       CHECK(learn_checkpoint_text("f", {EmState(), read[1]}) ==
             learn_checkpoint_text("f", {EmState(), state}));
-      CHECK(learn_checkpoint_text("f", {fit(6, read[1], nullptr)}) == end);
+      CHECK(learn_checkpoint_text("f", {fit(11, read[1], nullptr)}) == end);
     }
     const std::string path = folder.add("point", end);
     const auto message = [&](const std::string& fingerprint, const std::vector<Parameters>& shapes) {
@@ -248,6 +251,61 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
     folder.add("point", end.substr(0, end.size() / 2));
     CHECK(test::holds(message("f", {sample.truth}), "damaged checkpoint"));
   }
+}
+
+TEST_CASE("steps ahead lead where counts converge to", "[learn]") {
+  const auto counts_of = [](double first, double second) {
+    ParameterGradient counts;
+    counts.start = {first};
+    counts.weights = {second, -second};
+    return counts;
+  };
+  // x + y 0.9^n
+  AheadState state;
+  for (const double left : {1.0, 0.9, 0.81}) state.counts.push_back(counts_of(50 + 20 * left, 7 - 3 * left));
+  state.longest = 16;
+  const ParameterGradient ahead = counts_ahead(state);
+  CHECK(ahead.start[0] == Approx(50));
+  CHECK(ahead.weights[0] == Approx(7));
+  CHECK(ahead.weights[1] == Approx(-7));
+  CHECK(state.counts.empty());
+  CHECK(state.longest == 16);
+  // No longer than allowed; no count vanishes.
+  for (const double count : {10.0, 6.0, 2.1}) state.counts.push_back(counts_of(count, 1));
+  state.longest = 4;
+  CHECK(counts_ahead(state).start[0] == Approx(0.21));
+  CHECK(state.longest == 8);
+  shorten_steps(state);
+  CHECK(state.longest == 2);
+  // At the end nothing moves.
+  for (int i = 0; i < 3; ++i) state.counts.push_back(counts_of(4, 5));
+  CHECK(counts_ahead(state).weights[1] == -5);
+}
+
+TEST_CASE("with steps ahead a fit gets as far in fewer iterations", "[learn]") {
+  const LawOptions law{1, true, LawKind::kGeometric, false};
+  const Sample sample = draw_sample(EmissionFamily::kGaussian, law, 3, 2, {4000}, 91);
+  const EngineOptions engine = engine_of(EngineOptions::Backend::kCpu);
+  const SegmentLaw shape(law, 3);
+  const auto fit = [&](const EmOptions& options, EmState state) {
+    Emissions emissions(EmissionFamily::kGaussian, sample.data);
+    return fit_em(sample.data, {}, engine, options, shape, emissions, std::move(state), {});
+  };
+  // Four iterations at a time from the parameters alone: none is ahead.
+  EmState plain = begin_at(sample.truth);
+  int iterations = 0;
+  for (bool goes_on = true; goes_on; iterations += 4) {
+    plain = fit({4, -1}, begin_at(plain.parameters));
+    goes_on = plain.log_likelihood[4] - plain.log_likelihood[3] > 1e-9 * std::fabs(plain.log_likelihood[4]);
+  }
+  const EmState ahead = fit({1000, 1e-9}, begin_at(sample.truth));
+  INFO(ahead.iterations() << " and " << iterations);
+  CHECK(ahead.converged);
+  CHECK(ahead.iterations() < iterations / 2);
+  CHECK(ahead.log_likelihood.back() >
+        plain.log_likelihood.back() - 1e-7 * std::fabs(plain.log_likelihood.back()));
+  for (std::size_t i = 1; i < ahead.log_likelihood.size(); ++i)
+    CHECK(ahead.log_likelihood[i] >= ahead.log_likelihood[i - 1]);
 }
 
 TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
@@ -271,7 +329,7 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
         parameters.emission = start.emission;
         const EmState result =
             fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads),
-                   {12, 0}, shape, emissions, begin_at(parameters), {});
+                   {16, 0}, shape, emissions, begin_at(parameters), {});
         for (std::size_t i = 1; i < result.log_likelihood.size(); ++i) {
           INFO("iteration " << i);
           CHECK(result.log_likelihood[i] >=

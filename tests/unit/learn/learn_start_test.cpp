@@ -59,7 +59,7 @@ TEST_CASE("starts find long segments of labels that overlap", "[learn]") {
     INFO(holes << " missing");
     const Sample sample = overlapping({9000, 40, 6000}, holes);
     const EmStart start = start_at(sample, 1);
-    CHECK(start.window > 1);
+    if (holes > 0) CHECK(start.window > 1);  // without holes clusters of single bins get as far
     const double truth = per_bin(sample, sample.truth);
     CHECK(per_bin(sample, start.parameters) > truth - 0.003);
     // Any number of threads; other seeds.
