@@ -225,6 +225,8 @@ class LearnDataReader {
     if (!data_.init) add_absence_tracks();
     apply_features(data_.tracks, data_.inputs.training);
     apply_features(data_.tracks, data_.inputs.validation);
+    find_patterns(data_.inputs.training);
+    find_patterns(data_.inputs.validation);
     settle_labels();
   }
 

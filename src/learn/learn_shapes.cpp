@@ -58,7 +58,8 @@ LawOptions LearnShapes::law_options() const {
 std::size_t LearnShapes::needed_memory(int fits) const {
   std::size_t bytes = fixed_memory(data_.inputs.kept_bytes);
   for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
-    bytes += static_cast<std::size_t>(data->positions()) * wide(data->num_tracks) * sizeof(float);
+    bytes += static_cast<std::size_t>(data->positions()) *
+             (wide(data->num_tracks) * sizeof(float) + sizeof(std::uint16_t));
   EngineOptions engine = options_.engine;
   engine.threads = std::max(1, engine.threads / fits);
   std::size_t most = 0;

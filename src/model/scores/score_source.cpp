@@ -70,6 +70,32 @@ ScoreWindow project_on_host(const ScoreWindow& window, int threads, ScoreBuffers
   return made;
 }
 
+ScoreWindow project_repeated(const ScoreWindow& window, const RepeatedRows& rows, int threads,
+                             ScoreBuffers& buffers) {
+  ScoreWindow made = window;
+  made.features = {};
+  const std::size_t labels = window.features.emission->bias.size();
+  FeatureRows few = window.features;
+  few.rows = {};
+  few.rows.f32 = rows.rows;
+  few.begin = 0;
+  few.end = rows.count;
+  const auto fill = [&]<class Score>(std::vector<Score>& scores, const Score*& made_of) {
+    std::vector<Score> of_row(static_cast<std::size_t>(rows.count) * labels);
+    project_head(few, *few.emission, 0, rows.count, rows.count, of_row.data());
+    resize_large(scores, static_cast<std::size_t>(window.length) * labels);
+    parallel_ranges(threads, 0, window.length, kTask, [&](std::int64_t from, std::int64_t to) {
+      Score* out = scores.data() + static_cast<std::size_t>(from) * labels;
+      for (std::int64_t t = from; t < to; ++t, out += labels)
+        std::copy_n(of_row.data() + rows.row_of[t] * labels, labels, out);
+    });
+    made_of = scores.data();
+  };
+  window.features.wide ? fill(buffers.emissions.f64, made.emissions.f64)
+                       : fill(buffers.emissions.f32, made.emissions.f32);
+  return made;
+}
+
 ScoreWindow HostProjection::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
   const int threads = source_->projection_threads();
   if (threads == 0) return source_->read(begin, end, buffers);

@@ -101,6 +101,16 @@ void resize_large(std::vector<T>& values, std::size_t count) {
 // `buffers`, in the precision that FeatureRows::wide says.
 ScoreWindow project_on_host(const ScoreWindow& window, int threads, ScoreBuffers& buffers);
 
+// The same of a whole sequence whose features are rows of few: row row_of[t] of `rows`, (count, tracks), at
+// position t. For emission heads alone, without margins; every score has the same bits.
+struct RepeatedRows {
+  const float* rows;
+  std::int64_t count;
+  const std::uint16_t* row_of;  // (length)
+};
+ScoreWindow project_repeated(const ScoreWindow& window, const RepeatedRows& rows, int threads,
+                             ScoreBuffers& buffers);
+
 // Windows of a source, with scores where the source gives features. Features are read and projected a slab of
 // positions at a time, so that they need little memory besides the scores.
 class HostProjection {

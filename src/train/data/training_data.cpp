@@ -8,8 +8,9 @@ namespace {
 bool touch(const Segment& left, const Segment& right) { return left.end == right.begin; }
 
 // Rows [begin, end) of those of a whole piece; nothing of nothing.
-std::vector<float> part_of(const std::vector<float>& rows, const TrainingPiece& piece, std::int64_t begin,
-                           std::int64_t end) {
+template <class Number>
+std::vector<Number> part_of(const std::vector<Number>& rows, const TrainingPiece& piece, std::int64_t begin,
+                            std::int64_t end) {
   const std::int64_t columns = std::ssize(rows) / piece.length;
   return {rows.begin() + begin * columns, rows.begin() + end * columns};
 }
@@ -79,6 +80,8 @@ TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64
   part.cut = {piece.cut.left && begin == 0, piece.cut.right && end == piece.length};
   part.feature_mean = piece.feature_mean;
   part.features = part_of(piece.features, piece, begin, end);
+  part.patterns = piece.patterns;
+  part.pattern_of = part_of(piece.pattern_of, piece, begin, end);
   part.start_scores = part_of(piece.start_scores, piece, begin, end);
   part.end_scores = part_of(piece.end_scores, piece, begin, end);
   auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);

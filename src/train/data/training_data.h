@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/segment.h"
 #include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
+#include "train/data/feature_patterns.h"
 #include "train/data/label_evidence.h"
 
 namespace semicrf {
@@ -21,6 +23,10 @@ struct TrainingPiece {
   std::int64_t length = 0;      // T
   CutEdges cut;                 // that the model scores as such
   std::vector<float> features;  // (T, F) row-major, transformed; NaN: no value, until it is filled
+  // What `features` are made of, where few rows occur: the row of each bin (T) among the patterns of all
+  // pieces. Empty and null: not known.
+  std::vector<std::uint16_t> pattern_of;
+  std::shared_ptr<const FeaturePatterns> patterns;
   std::vector<float> start_scores, end_scores;  // (T, C) given as inputs; empty: none are
   std::vector<Segment> segments;                // the known ones; tile [0, T) where there is no evidence
   std::vector<std::int64_t> lines;              // per segment: its line in the label file
@@ -29,6 +35,9 @@ struct TrainingPiece {
 
   // Whether there is one true segmentation. A piece with neither segments nor evidence may have any.
   bool is_settled() const { return evidence.empty() && !segments.empty(); }
+
+  // Whether its patterns are known, and few beside its length.
+  bool repeats() const { return patterns != nullptr && length >= 4 * patterns->count; }
 
   // "chr1:1001-2000", 1-based inclusive.
   std::string place(std::int64_t begin, std::int64_t end) const { return location.place(begin, end); }

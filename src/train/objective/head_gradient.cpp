@@ -16,6 +16,9 @@ namespace {
 // Positions per stretch: few enough stretches that their sums are small beside the features.
 constexpr std::int64_t kStretch = 1 << 14;
 
+// The same of rows that occur again and again, whose sums are larger.
+constexpr std::int64_t kPatternStretch = 1 << 16;
+
 // Smaller derivatives of boundary scores are probabilities of nothing: all of them together change a sum by
 // less than 1e-13 times the sum of the features.
 constexpr double kNegligible = 1e-13;
@@ -94,6 +97,37 @@ void sum_head_best(const HeadJob& job) {
   sum_head_plain(job);
 }
 
+// Rows of derivatives at positions [begin, end), added up by pattern into sums (patterns, C).
+struct PatternJob {
+  const double* derivatives;  // (T, C)
+  const std::uint16_t* pattern_of;
+  std::size_t labels;
+  std::int64_t begin, end;
+  double* sums;
+};
+
+SEMICRF_INLINE void add_rows(const PatternJob& job) {
+  const double* row = job.derivatives + static_cast<std::size_t>(job.begin) * job.labels;
+  for (std::int64_t t = job.begin; t < job.end; ++t, row += job.labels) {
+    double* sums = job.sums + job.pattern_of[t] * job.labels;
+    for (std::size_t c = 0; c < job.labels; ++c) sums[c] += row[c];
+  }
+}
+
+void add_rows_plain(const PatternJob& job) { add_rows(job); }
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) void add_rows_wide(const PatternJob& job) { add_rows(job); }
+#endif
+
+void add_rows_best(const PatternJob& job) {
+#ifdef __x86_64__
+  static const bool wide = __builtin_cpu_supports("avx2") != 0;
+  if (wide) return add_rows_wide(job);
+#endif
+  add_rows_plain(job);
+}
+
 // Sums of one head over the whole piece; `weights` or `bias` may be empty.
 void add_head(HeadJob job, int threads, std::span<double> weights, std::span<double> bias) {
   const std::size_t inputs = job.tracks * static_cast<std::size_t>(job.last - job.first + 1);
@@ -113,6 +147,30 @@ void add_head(HeadJob job, int threads, std::span<double> weights, std::span<dou
     for (std::size_t c = 0; c < bias.size(); ++c) bias[c] += part[c];
     for (std::size_t j = 0; j < weights.size(); ++j) weights[j] += part[job.labels + j];
   }
+}
+
+// The same by pattern of the features: posteriors are added up for each, and multiplied with it once.
+void add_repeated(const HeadJob& job, int threads, std::span<double> weights, std::span<double> bias) {
+  const TrainingPiece& piece = *job.piece;
+  const auto patterns = static_cast<std::size_t>(piece.patterns->count);
+  const std::size_t labels = job.labels, size = patterns * labels;
+  const auto stretches = static_cast<std::size_t>((piece.length + kPatternStretch - 1) / kPatternStretch);
+  std::vector<double> sums(stretches * size, 0.0);
+  parallel_for(threads, stretches, [&](std::size_t i, int) {
+    const std::int64_t begin = static_cast<std::int64_t>(i) * kPatternStretch;
+    const std::int64_t end = std::min(begin + kPatternStretch, piece.length);
+    add_rows_best({job.derivatives, piece.pattern_of.data(), labels, begin, end, sums.data() + i * size});
+  });
+  for (std::size_t i = 1; i < stretches; ++i)
+    for (std::size_t j = 0; j < size; ++j) sums[j] += sums[i * size + j];
+  for (std::size_t p = 0; p < patterns; ++p)
+    for (std::size_t c = 0; c < labels; ++c) {
+      const double sum = sums[p * labels + c];
+      if (!bias.empty()) bias[c] += sum;
+      if (!weights.empty())
+        add_row(sum, piece.patterns->rows.data() + p * job.tracks, job.tracks,
+                weights.data() + c * job.tracks);
+    }
 }
 
 // By the bias of the emissions; under `mean` the bias cancels, and features are less their mean.
@@ -138,7 +196,11 @@ void add_heads(const Parameters& parameters, const TrainingPiece& piece, const S
     job.derivatives = derivatives.emissions;
     job.truth = Truth::kLabels;
     std::vector<double> bias(job.labels, 0.0);
-    add_head(job, threads, gradient.weights, bias);
+    if (job.derivatives != nullptr && piece.repeats()) {
+      add_repeated(job, threads, gradient.weights, bias);
+    } else {
+      add_head(job, threads, gradient.weights, bias);
+    }
     add_emission_bias(parameters, bias, piece.feature_mean, gradient);
   }
   if (!parameters.boundary) return;

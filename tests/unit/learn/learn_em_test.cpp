@@ -253,6 +253,45 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
   }
 }
 
+TEST_CASE("features that repeat change no bit of log Z, and no count", "[learn]") {
+  const LawOptions law{4, true, LawKind::kTable, false};
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    Sample sample = draw_sample(EmissionFamily::kBernoulli, law, 3, 4, {700, 30, 90'000}, 17, 0.1);
+    const auto count = [&](const TrainingData& data) {
+      ParameterGradient counts(sample.truth);
+      const double log_z =
+          log_evidence(data, sample.truth, engine_of(EngineOptions::Backend::kCpu, precision, 2), &counts);
+      return std::pair(log_z, counts);
+    };
+    const auto [log_z, counts] = count(sample.data);
+    TrainingData patterned = sample.data;
+    find_patterns(patterned);
+    REQUIRE(patterned.pieces[0].patterns != nullptr);
+    // Each of four values is 0, 1 or missing.
+    CHECK(patterned.pieces[0].patterns->count == 81);
+    CHECK(patterned.pieces[0].repeats());
+    CHECK_FALSE(patterned.pieces[1].repeats());
+    const auto [same, others] = count(patterned);
+    CHECK(same == log_z);
+    check_near(others.bias, counts.bias, 1e-12);
+    check_near(others.weights, counts.weights, 1e-12);
+    CHECK(others.transition == counts.transition);
+    // A part keeps the numbers of its bins.
+    TrainingData part = patterned, plain = sample.data;
+    for (TrainingData* data : {&part, &plain}) data->pieces = {part_of(data->pieces[2], 100, 50'000)};
+    CHECK(part.pieces[0].repeats());
+    CHECK(count(part).first == count(plain).first);
+    // Few bins, or values that are all different, have no patterns.
+    part.pieces[0] = part_of(part.pieces[0], 0, 100);
+    find_patterns(part);
+    CHECK(part.pieces[0].patterns == nullptr);
+  }
+  Sample gaussian = draw_sample(EmissionFamily::kGaussian, law, 3, 2, {5000}, 18);
+  find_patterns(gaussian.data);
+  CHECK(gaussian.data.pieces[0].patterns == nullptr);
+  CHECK(gaussian.data.pieces[0].pattern_of.empty());
+}
+
 TEST_CASE("steps ahead lead where counts converge to", "[learn]") {
   const auto counts_of = [](double first, double second) {
     ParameterGradient counts;
