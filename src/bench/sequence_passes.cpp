@@ -105,6 +105,7 @@ void SequencePasses::posteriors(PosteriorRun& run, ExpectedCounts* counts) const
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].boundary = run.boundary.data() + i * length;
     out[i].labels = run.labels.data() + i * length * labels;
+    out[i].sums = counts == nullptr;  // as training asks
   }
   run.log_partition = run.max_normalization_error = 0;
   run.totals = {};

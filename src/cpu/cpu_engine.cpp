@@ -74,8 +74,8 @@ class CpuEngine final : public Engine {
       viterbi_factory_ = cpu::viterbi_unit(model_);
       if (!viterbi_factory_)
         viterbi_factory_ = single ? cpu::viterbi_float(*trace_tables_) : cpu::viterbi_double(*trace_tables_);
-      posterior_factory_ =
-          cpu::posterior_unit(model_, single ? cpu::posterior_float(model_) : cpu::posterior_double(model_));
+      posterior_factory_ = cpu::posterior_unit(
+          model_, precision_, single ? cpu::posterior_float(model_) : cpu::posterior_double(model_));
     });
     viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
     message_kernels_.resize(static_cast<std::size_t>(pool_.size()));

@@ -110,6 +110,7 @@ struct PosteriorArrays {
   double* labels = nullptr;    // (n, C): P(c|t), the gradient of log Z by the centred emissions
   double* starts = nullptr;    // (n, C): a segment of label c starts at t; gradient by the start scores
   double* ends = nullptr;  // (n, C): a segment of label c ends with position t; gradient by the end scores
+  bool sums = true;        // entropies and boundaries of the ChunkReport; else they may be missing
   ExpectedCounts* counts = nullptr;  // added to, in chunk order; a window computed again adds again
   const DevicePosteriors* on_device =
       nullptr;  // in place of the four arrays, of whole sequences (DeviceMemory)

@@ -17,6 +17,6 @@ std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_double(const ChainMode
 // K = 1 without cut edges, with few labels and transitions between all of them, for both precisions; what
 // that kernel leaves out is computed by those of `general`. `general` itself for other models.
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_unit(
-    const ChainModel& model, std::unique_ptr<KernelFactory<PosteriorKernel>> general);
+    const ChainModel& model, Precision precision, std::unique_ptr<KernelFactory<PosteriorKernel>> general);
 
 }  // namespace semicrf::cpu

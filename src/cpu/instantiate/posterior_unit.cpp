@@ -14,9 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 using Factory = std::unique_ptr<KernelFactory<PosteriorKernel>>;
-Factory PosteriorUnit(const ChainModel& model, Factory* general) {
+Factory PosteriorUnit(const ChainModel& model, Precision precision, Factory* general) {
   return with_best_width<double>(model.num_labels, [&](auto tag) {
-    return unit_posterior_factory<decltype(tag)>(model, std::move(*general));
+    return unit_posterior_factory<decltype(tag)>(model, precision, std::move(*general));
   });
 }
 }  // namespace HWY_NAMESPACE
@@ -27,9 +27,9 @@ HWY_AFTER_NAMESPACE();
 namespace semicrf::cpu {
 HWY_EXPORT(PosteriorUnit);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_unit(
-    const ChainModel& model, std::unique_ptr<KernelFactory<PosteriorKernel>> general) {
+    const ChainModel& model, Precision precision, std::unique_ptr<KernelFactory<PosteriorKernel>> general) {
   if (model.max_duration != 1 || model.cut.any()) return general;
-  return HWY_DYNAMIC_DISPATCH(PosteriorUnit)(model, &general);
+  return HWY_DYNAMIC_DISPATCH(PosteriorUnit)(model, precision, &general);
 }
 }  // namespace semicrf::cpu
 #endif

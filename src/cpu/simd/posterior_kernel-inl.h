@@ -241,7 +241,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         sum = hn::Add(sum, label);
         start_sum = hn::Add(start_sum, start);
         const V tiny = hn::Set(d, static_cast<Real>(1e-30));
-        information = hn::MulAdd(clamped, hn::Log(d, hn::Max(clamped, tiny)), information);
+        if (out_.sums) information = hn::MulAdd(clamped, hn::Log(d, hn::Max(clamped, tiny)), information);
         if (want_rows) hn::Store(clamped, d, weights_.get() + row + c);
       }
       total[j] = hn::GetLane(hn::SumOfLanes(d, sum));
@@ -257,6 +257,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       if (out_.boundary != nullptr) out_.boundary[at] = boundary;
       if (want_rows) write_rows(static_cast<std::size_t>(j), static_cast<std::size_t>(at), 1.0 / norm);
       report_.max_normalization_error = std::max(report_.max_normalization_error, std::fabs(norm - 1.0));
+      if (!out_.sums) continue;
       report_.label_entropy += std::log(norm) - static_cast<double>(plogp[j]) / norm;
       report_.boundary_mass += boundary;
       if (boundary > 0) report_.boundary_plogp += boundary * std::log(boundary);

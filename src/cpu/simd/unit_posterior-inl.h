@@ -1,7 +1,8 @@
 // The forward-backward pass of models with K = 1, with or without a tail: a hidden Markov chain. A segment of
 // label c goes on with weight q_c, the tail's, so that a message is one number per label, in double and
-// relative to a power of two per position; nothing else is carried. docs/algorithm.md, "K = 1". Included once
-// per instruction set.
+// relative to a power of two per position; nothing else is carried. docs/algorithm.md, "K = 1". In float
+// precision exponentials of scores, and logarithms for entropies, are float. Included once per instruction
+// set.
 //
 //   alpha_{t+1}(c) = x_t(c) ( sum over c' of alpha_t(c') A[c',c] + q_c alpha_t(c) )      A = e^(T + B[1])
 //   E_t(c)         = x_t(c) ( beta_{t+1}(c) + q_c E_{t+1}(c) )                           x = e^(centred
@@ -34,8 +35,9 @@ namespace HWY_NAMESPACE {
 // The chain in linear numbers. Rows of labels are padded with zeros to whole vectors.
 template <class D>
 struct UnitChain {
-  explicit UnitChain(const ChainModel& chain)
+  UnitChain(const ChainModel& chain, Precision precision)
       : model(&chain),
+        single(precision == Precision::kFloat),
         labels(static_cast<std::size_t>(chain.num_labels)),
         width((labels + hn::Lanes(D()) - 1) / hn::Lanes(D()) * hn::Lanes(D())),
         into(labels * width, 0.0),
@@ -78,6 +80,7 @@ struct UnitChain {
   std::size_t bytes() const { return (2 * labels + 1) * width * sizeof(double); }
 
   const ChainModel* model;
+  bool single;
   std::size_t labels, width;
   double shift;                 // whole: what every step is relative to
   AlignedArray<double> into;    // (C, width) [from][to] e^(T + B[1] - shift)
@@ -97,6 +100,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
       : chain_(std::move(chain)),
         general_factory_(general),
         centre_(chain_->width, 0.0),
+        narrow_(kRows * chain_->width, 0.0f),
         message_(chain_->width, 0.0),
         open_(chain_->width, 0.0),
         after_(2 * chain_->width, 0.0) {}
@@ -106,9 +110,11 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     const FlushSubnormals flush;
     const bool forward = direction == Direction::kForward;
     RunStates states;
-    const bool done = load_chunk(scores, chunk, forward ? first_of(chunk, warmup, start) : chunk.begin) &&
+    begin_chunk(scores, forward ? first_of(chunk, warmup, start) : chunk.begin, chunk.end);
+    const bool done = is_fit(scores) &&
                       (forward ? run_forward(scores, chunk, start, states)
-                               : run_backward(scores, chunk, warmup, start, states, [](auto&&...) {}));
+                               : load_scores(scores, chunk, x(chunk.begin), inside_) &&
+                                     run_backward(scores, chunk, warmup, start, states, [](auto&&...) {}));
     return done ? states : general().sweep(direction, scores, chunk, warmup, start);
   }
 
@@ -123,8 +129,8 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     const FlushSubnormals flush;
     Result result;
     begin_sums(chunk, out);
-    const bool done = load_chunk(scores, chunk, first_of(chunk, warmup, forward)) &&
-                      run_forward(scores, chunk, forward, result.forward) &&
+    begin_chunk(scores, first_of(chunk, warmup, forward), chunk.end);
+    const bool done = is_fit(scores) && run_forward(scores, chunk, forward, result.forward) &&
                       run_backward(scores, chunk, warmup, backward, result.backward,
                                    [this](std::int64_t b, const Row& beta, const Row& open, const Row& both)
                                        HWY_ATTR { add_boundary(b, beta, open, both); });
@@ -143,6 +149,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
  private:
   using Row = Kept<V>[kVectors];
   static constexpr std::int64_t kRescale = 4;   // positions between powers of two
+  static constexpr std::int64_t kRows = 16;     // positions whose exponentials are made together
   static constexpr std::size_t kTogether = 16;  // boundaries whose transitions are counted at a time
 
   // What a run's numbers are relative to: e^(origin + whole) 2^units.
@@ -216,11 +223,13 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   }
   std::int32_t& units(std::int64_t b) { return units_[static_cast<std::size_t>(b - first_)]; }
 
-  // x of the positions from `first` to the end of the chunk. False: the general kernel is needed.
-  bool load_chunk(const ScoreWindow& scores, PositionRange chunk, std::int64_t first) {
-    if (!scores.start_scores.empty() || !scores.end_scores.empty()) return false;
+  static bool is_fit(const ScoreWindow& scores) {
+    return scores.start_scores.empty() && scores.end_scores.empty();
+  }
+  // Room for positions [first, end).
+  void begin_chunk(const ScoreWindow& scores, std::int64_t first, std::int64_t end) {
     first_ = first;
-    const auto rows = static_cast<std::size_t>(chunk.end - first + 1);
+    const auto rows = static_cast<std::size_t>(end - first + 1);
     if (units_.size() < rows) {
       alphas_ = AlignedArray<double>(rows * chain_->width);
       scores_ = AlignedArray<double>(rows * chain_->width);
@@ -229,30 +238,68 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     std::fill_n(centre_.get(), chain_->width, 0.0);
     std::ranges::copy(scores.baseline, centre_.get());
     before_ = inside_ = 0;
-    return load_scores(scores, {first, chunk.begin}, x(first), before_) &&
-           load_scores(scores, chunk, x(chunk.begin), inside_);
   }
   // x of a range into `to`, positions with large scores relative to a whole number near their largest; the
   // sum of these is added to `whole`. False: at one of them nothing is possible.
-  bool load_scores(const ScoreWindow& scores, PositionRange range, double* to, double& whole) const {
-    const D d;
-    constexpr std::int64_t kRows = 16;
-    const V least = hn::Set(d, -700.0);
-    for (std::int64_t t = range.begin; t < range.end; t += kRows) {
-      const std::int64_t end = std::min(range.end, t + kRows);
-      const bool large = load_rows(scores, {t, end}, to);
-      for (std::int64_t row = t; row < end; ++row, to += chain_->width) {
-        const double near = large ? std::round(*std::max_element(to, to + chain_->labels)) : 0.0;
-        if (near == kNegativeInfinity) return false;
-        whole += near;
-        for (int v = 0; v < kVectors; ++v) {
-          const V below = hn::Sub(hn::Load(d, to + at(v)), hn::Set(d, near));
-          hn::Store(hn::IfThenElseZero(hn::Gt(below, least), hn::Exp(d, hn::Max(below, least))), d,
-                    to + at(v));
-        }
-      }
-    }
+  bool load_scores(const ScoreWindow& scores, PositionRange range, double* to, double& whole) {
+    for (std::int64_t t = range.begin; t < range.end; t += kRows, to += kRows * chain_->width)
+      if (!load_group(scores, {t, std::min(range.end, t + kRows)}, to, whole)) return false;
     return true;
+  }
+  // The same of at most kRows positions.
+  HWY_INLINE bool load_group(const ScoreWindow& scores, PositionRange range, double* to, double& whole) {
+    const auto rows = static_cast<std::size_t>(range.size());
+    bool narrow = chain_->single;
+    if (load_rows(scores, range, to)) {
+      for (std::size_t row = 0; row < rows; ++row)
+        if (!take_near(to + row * chain_->width, whole, narrow)) return false;
+    }
+    narrow ? exponentials_in_float(to, rows) : exponentials(to, rows);
+    return true;
+  }
+  // Takes a whole number near their largest from the scores of a position. `narrow` falls where a float has
+  // no room for their exponentials. False: nothing is possible here.
+  HWY_INLINE bool take_near(double* to, double& whole, bool& narrow) const {
+    const D d;
+    constexpr double kNarrow = -80;
+    Row row;
+    load(to, row);
+    const double near = std::round(largest_of(row));
+    if (near == kNegativeInfinity) return false;
+    whole += near;
+    for (int v = 0; v < kVectors; ++v) {
+      row[v] = hn::Sub(row[v], hn::Set(d, near));
+      const auto low =
+          hn::And(hn::Lt(row[v], hn::Set(d, kNarrow)), hn::Gt(row[v], hn::Set(d, kNegativeInfinity)));
+      narrow = narrow && hn::AllFalse(d, low);
+    }
+    store(row, to);
+    return true;
+  }
+  HWY_INLINE void exponentials(double* to, std::size_t rows) const {
+    const D d;
+    const V least = hn::Set(d, -700.0);
+    for (double* const end = to + rows * chain_->width; to != end; to += hn::Lanes(d)) {
+      const V score = hn::Load(d, to);
+      hn::Store(hn::IfThenElseZero(hn::Gt(score, least), hn::Exp(d, hn::Max(score, least))), d, to);
+    }
+  }
+  HWY_INLINE void exponentials_in_float(double* to, std::size_t rows) {
+    const D d;
+    const hn::Rebind<float, D> half;
+    const hn::CappedTag<float, kRows> whole;  // kRows rows of any width are whole vectors
+    const std::size_t count = rows * chain_->width;
+    float* const narrow = narrow_.get();
+    for (std::size_t i = 0; i < count; i += hn::Lanes(d))
+      hn::Store(hn::DemoteTo(half, hn::Load(d, to + i)), half, narrow + i);
+    const auto least = hn::Set(whole, -87.0f);
+    for (std::size_t i = 0; i < count; i += hn::Lanes(whole)) {
+      const auto score = hn::Load(whole, narrow + i);
+      hn::Store(hn::IfThenElseZero(hn::Gt(score, least), hn::Exp(whole, hn::Max(score, least))), whole,
+                narrow + i);
+    }
+    for (std::size_t i = 0; i < count; i += hn::Lanes(d))
+      hn::Store(hn::PromoteTo(d, hn::Load(half, narrow + i)), d, to + i);
   }
   // Centred scores, -inf in the padding. Whether one is so large that its position needs a scale.
   bool load_rows(const ScoreWindow& scores, PositionRange range, double* to) const {
@@ -302,17 +349,25 @@ class UnitPosteriorKernel final : public PosteriorKernel {
       ahead_ = {start.state->offset, start.state->whole, 0};
       for (std::size_t c = 0; c < chain_->labels; ++c) alpha(first_)[c] = std::exp(start.state->message[c]);
     }
-    if (!advance(first_, chunk.begin)) return false;
+    if (!advance(scores, {first_, chunk.begin}, before_)) return false;
     ahead_.whole += before_;
     states.mass_before = before_;
     if (start.kind == RunStart::Kind::kWarm && chunk.begin > 0)
       states.entry = forward_state(scores, chunk.begin);
-    if (!advance(chunk.begin, chunk.end)) return false;
+    if (!advance(scores, chunk, inside_)) return false;
     ahead_.whole += inside_;
     states.exit = forward_state(scores, chunk.end);
     return true;
   }
 
+  // A group of exponentials while the sums of the one before are under way.
+  bool advance(const ScoreWindow& scores, PositionRange range, double& whole) {
+    for (std::int64_t t = range.begin; t < range.end; t += kRows) {
+      const PositionRange group{t, std::min(range.end, t + kRows)};
+      if (!load_group(scores, group, x(t), whole) || !advance(group.begin, group.end)) return false;
+    }
+    return true;
+  }
   bool advance(std::int64_t begin, std::int64_t end) {
     const D d;
     ahead_.whole += static_cast<double>(end - begin) * chain_->shift;
@@ -512,6 +567,8 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     report_ = ChunkReport();
     boundary_.resize(static_cast<std::size_t>(chunk.size()));
     for (int v = 0; v < kVectors; ++v) entropy_[v] = hn::Zero(D());
+    float_entropy_ = 0;
+    waiting_rows_ = 0;
     known_mass_ = 0;
     if (out.counts == nullptr) return;
     pairs_.assign(chain_->labels * chain_->width, 0.0);
@@ -526,34 +583,32 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   HWY_INLINE void add_boundary(std::int64_t b, const Row& beta, const Row& open, const Row& both) {
     const D d;
     const std::size_t labels = chain_->labels;
-    Row mass, ends;
+    Row mass;
+    const bool wants_ends = out_.sums || out_.boundary != nullptr || out_.ends != nullptr;
     if (b > 0) {
       Row before;
       load(alpha(b), before);
-      for (int v = 0; v < kVectors; ++v) {
-        mass[v] = hn::Mul(before[v], both[v]);
-        ends[v] = hn::Mul(before[v], beta[v]);
-      }
+      for (int v = 0; v < kVectors; ++v) mass[v] = hn::Mul(before[v], both[v]);
       const double sum = sum_of(mass);
       const V by = hn::Set(d, 1 / sum);
-      for (int v = 0; v < kVectors; ++v) {
-        mass[v] = hn::Min(hn::Mul(mass[v], by), hn::Set(d, 1.0));
-        ends[v] = hn::Min(hn::Mul(ends[v], by), hn::Set(d, 1.0));
+      for (int v = 0; v < kVectors; ++v) mass[v] = hn::Min(hn::Mul(mass[v], by), hn::Set(d, 1.0));
+      if (wants_ends) {
+        Row ends;
+        for (int v = 0; v < kVectors; ++v)
+          ends[v] = hn::Min(hn::Mul(hn::Mul(before[v], beta[v]), by), hn::Set(d, 1.0));
+        if (b > chunk_.begin) write(ends, out_.ends, static_cast<std::size_t>(b - 1 - chunk_.begin) * labels);
+        if (b < chunk_.end)
+          boundary_[static_cast<std::size_t>(b - chunk_.begin)] = std::min(1.0, sum_of(ends));
       }
       if (b % kMeasured == 0 || b == chunk_.end) measure(b, sum);
       if (b > chunk_.begin) {
         const auto row = static_cast<std::size_t>(b - 1 - chunk_.begin) * labels;
-        for (int v = 0; v < kVectors; ++v) {
-          const V tiny = hn::Set(d, 1e-300);
-          entropy_[v] = hn::NegMulAdd(mass[v], hn::Log(d, hn::Max(mass[v], tiny)), entropy_[v]);
-        }
+        if (out_.sums) add_entropy(mass);
         write(mass, out_.labels, row);
-        write(ends, out_.ends, row);
         if (b == 1) write(mass, out_.starts, 0);
         if (b == 1 && out_.counts != nullptr) store(mass, first_row_.get());
       }
       if (b == chunk_.end) return;
-      boundary_[static_cast<std::size_t>(b - chunk_.begin)] = std::min(1.0, sum_of(ends));
       if (out_.starts != nullptr) {
         Row starts;
         for (int v = 0; v < kVectors; ++v) starts[v] = hn::Zero(d);
@@ -570,6 +625,37 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     } else {
       boundary_[0] = 1;
     }
+  }
+  // In float, rows wait for their logarithms; what rounding p to a float r takes from -p ln p is r - p,
+  // nearly.
+  HWY_INLINE void add_entropy(const Row& mass) {
+    const D d;
+    if (!chain_->single) {
+      for (int v = 0; v < kVectors; ++v)
+        entropy_[v] = hn::NegMulAdd(mass[v], hn::Log(d, hn::Max(mass[v], hn::Set(d, 1e-300))), entropy_[v]);
+      return;
+    }
+    const hn::Rebind<float, D> half;
+    float* const to = narrow_.get() + waiting_rows_ * chain_->width;
+    for (int v = 0; v < kVectors; ++v) {
+      const auto rounded = hn::DemoteTo(half, mass[v]);
+      hn::Store(rounded, half, to + at(v));
+      entropy_[v] = hn::Add(entropy_[v], hn::Sub(hn::PromoteTo(d, rounded), mass[v]));
+    }
+    if (++waiting_rows_ == static_cast<std::size_t>(kRows)) add_float_entropies();
+  }
+  void add_float_entropies() {
+    const hn::CappedTag<float, kRows> whole;
+    const std::size_t count = waiting_rows_ * chain_->width, lanes = hn::Lanes(whole);
+    const std::size_t padded = (count + lanes - 1) / lanes * lanes;
+    std::fill(narrow_.get() + count, narrow_.get() + padded, 0.0f);
+    auto sum = hn::Zero(whole);
+    for (std::size_t i = 0; i < padded; i += lanes) {
+      const auto p = hn::Load(whole, narrow_.get() + i);
+      sum = hn::NegMulAdd(p, hn::Log(whole, hn::Max(p, hn::Set(whole, 1e-37f))), sum);
+    }
+    float_entropy_ += static_cast<double>(hn::GetLane(hn::SumOfLanes(whole, sum)));
+    waiting_rows_ = 0;
   }
   // Rows of the output are not padded: a whole vector would reach into the row behind.
   HWY_INLINE void write(const Row& row, double* to, std::size_t index) const {
@@ -607,7 +693,13 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   }
 
   void finish_sums(Result& result) {
-    report_.label_entropy = sum_of(entropy_);
+    add_float_entropies();
+    report_.label_entropy = sum_of(entropy_) + float_entropy_;
+    if (out_.sums || out_.boundary != nullptr) finish_boundaries();
+    result.report = report_;
+    if (out_.counts != nullptr) finish_counts(result.counts);
+  }
+  void finish_boundaries() {
     const D d;
     V mass = hn::Zero(d), plogp = hn::Zero(d);
     const std::size_t n = boundary_.size(), lanes = hn::Lanes(d);
@@ -620,8 +712,6 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     report_.boundary_mass = hn::GetLane(hn::SumOfLanes(d, mass));
     report_.boundary_plogp = hn::GetLane(hn::SumOfLanes(d, plogp));
     if (out_.boundary != nullptr) std::copy_n(boundary_.data(), n, out_.boundary);
-    result.report = report_;
-    if (out_.counts != nullptr) finish_counts(result.counts);
   }
   void finish_counts(ExpectedCounts& counts) {
     count_pairs();
@@ -650,6 +740,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   const KernelFactory<PosteriorKernel>& general_factory_;
   std::unique_ptr<PosteriorKernel> general_;
   AlignedArray<double> centre_;  // (width) baseline
+  AlignedArray<float> narrow_;   // (kRows, width) scores on their way to exponentials
 
   std::int64_t first_ = 0;  // position and boundary of the first rows
   AlignedArray<double> alphas_, scores_, beyond_;
@@ -664,6 +755,8 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   PosteriorArrays out_;
   ChunkReport report_;
   Kept<V> entropy_[kVectors];
+  double float_entropy_ = 0;
+  std::size_t waiting_rows_ = 0;  // rows of narrow_ whose entropy is not added yet
   std::vector<double> boundary_;
   double known_mass_ = 0;                 // log2 of the mass at the chunk's end
   std::vector<double> pairs_;             // (C, width)
@@ -701,14 +794,14 @@ class UnitPosteriorFactory final : public KernelFactory<PosteriorKernel> {
 // hold.
 template <class D, int kVectors = 1>
 std::unique_ptr<KernelFactory<PosteriorKernel>> unit_posterior_factory(
-    const ChainModel& model, std::unique_ptr<KernelFactory<PosteriorKernel>> general) {
+    const ChainModel& model, Precision precision, std::unique_ptr<KernelFactory<PosteriorKernel>> general) {
   constexpr int kMostVectors = 8;
   if (static_cast<std::size_t>(model.num_labels) > kVectors * hn::Lanes(D())) {
     if constexpr (kVectors < kMostVectors)
-      return unit_posterior_factory<D, kVectors + 1>(model, std::move(general));
+      return unit_posterior_factory<D, kVectors + 1>(model, precision, std::move(general));
     return general;
   }
-  auto chain = std::make_shared<const UnitChain<D>>(model);
+  auto chain = std::make_shared<const UnitChain<D>>(model, precision);
   if (!chain->mixes()) return general;
   return std::make_unique<UnitPosteriorFactory<D, kVectors>>(std::move(chain), std::move(general));
 }

@@ -60,7 +60,13 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window.features.true_labels = work.true_labels.data();
   }
   if (!setup_.project) {
-    window = project_on_host(window, threads, work.scores);
+    const bool repeats =
+        piece.repeats() && setup_.options.margin == 0 && !setup_.heads.has_start() && !setup_.heads.has_end();
+    window = repeats
+                 ? project_repeated(
+                       window, {piece.patterns->rows.data(), piece.patterns->count, piece.pattern_of.data()},
+                       threads, work.scores)
+                 : project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
     if (!piece.start_scores.empty()) window.start_scores.f32 = piece.start_scores.data();
     if (!piece.end_scores.empty()) window.end_scores.f32 = piece.end_scores.data();
@@ -82,6 +88,7 @@ double PieceBatch::prepare(std::size_t i, int threads) {
 
 PosteriorArrays PieceBatch::wanted(Work& work) {
   PosteriorArrays arrays;
+  arrays.sums = false;
   if (setup_.project) {
     arrays.features = &groups_[work.group].sums;
     return arrays;
