@@ -15,11 +15,11 @@ namespace {
 constexpr std::array kReaches = {0, 2, 10, 50};  // bins
 constexpr std::int64_t kTrialBins = 1 << 16;
 constexpr std::int64_t kStretches = 16;
-constexpr int kSeeds = 3;          // clusterings of each reach
-constexpr int kFew = 4;            // iterations of every trial, as an HMM
-constexpr int kMore = 16;          // iterations of the likeliest of each reach
-constexpr int kWithLaw = 1;        // iterations over all data, with the law of durations that is asked for
-constexpr int kFinal = 3;          // the same, of the two likeliest
+constexpr int kSeeds = 3;    // clusterings of each reach
+constexpr int kFew = 4;      // iterations of every trial, as an HMM
+constexpr int kMore = 16;    // iterations of the likeliest of each reach
+constexpr int kOverAll = 3;  // iterations of the likeliest of each reach over all data, still as an HMM
+constexpr int kWithLaw = 1;  // the same of the two likeliest, with the law of durations that is asked for
 constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
@@ -60,17 +60,18 @@ class Trials {
 
   // An HMM goes on with the law that is asked for.
   EmState with_law(const EmState& hmm, int iterations) const {
-    EmState state;
-    state.parameters = hmm.parameters;
-    state.sizes = hmm.sizes;
-    state.parameters.chain = law_of(hmm).reshaped(hmm.parameters.chain);
-    return further(iterations, std::move(state));
-  }
-  // What has the law that is asked for goes on to so many iterations.
-  EmState further(int iterations, EmState state) const {
-    const SegmentLaw law = law_of(state);
+    const SegmentLaw law(law_, hmm.parameters.num_labels());
+    EmState state = begun(hmm);
+    state.parameters.chain = law.reshaped(hmm.parameters.chain);
     Emissions emissions(family_, data_, sizes_);
     return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
+  }
+  // A fit that begins with the parameters of another one, which may be of other data.
+  static EmState begun(const EmState& other) {
+    EmState state;
+    state.parameters = other.parameters;
+    state.sizes = other.sizes;
+    return state;
   }
 
   // It as an HMM, before any iteration.
@@ -94,8 +95,6 @@ class Trials {
     law.durations = LawKind::kGeometric;
     return {law, labels};
   }
-
-  SegmentLaw law_of(const EmState& state) const { return {law_, state.parameters.num_labels()}; }
 
   EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
     EmStart start{shape_, {}, 2 * clusters.reach + 1};
@@ -144,7 +143,7 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
       if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }
     hmm = trials.after(kMore, std::move(hmm));
-    candidates.push_back({reach, of_all.with_law(hmm, random ? 0 : kWithLaw)});
+    candidates.push_back({reach, random ? std::move(hmm) : of_all.after(kOverAll, Trials::begun(hmm))});
     if (random) break;
   }
   const auto likeliest_first = [&] {
@@ -152,11 +151,9 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
                              [&](const Candidate& one) { return likelihood(one.state); });
   };
   likeliest_first();
-  if (candidates.size() > 1) {
-    candidates.resize(2);
-    for (Candidate& one : candidates) one.state = of_all.further(kFinal, std::move(one.state));
-    likeliest_first();
-  }
+  if (!random) candidates.resize(2);
+  for (Candidate& one : candidates) one.state = of_all.with_law(one.state, random ? 0 : kWithLaw);
+  likeliest_first();
   Candidate& best = candidates.front();
   return {std::move(best.state.parameters), std::move(best.state.sizes), 2 * best.reach + 1};
 }
