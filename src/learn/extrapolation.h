@@ -10,7 +10,7 @@ namespace semicrf {
 
 // What a fit has seen since its last step ahead.
 struct AheadState {
-  std::vector<ParameterGradient> counts;  // of E-steps in a row, at most two of them between iterations
+  std::vector<ParameterGradient> counts;  // two at most between iterations
   double longest = 4;                     // limit of the next step, in units of the last M-step; at least 2
 };
 

@@ -41,7 +41,7 @@ class PatternNumbers {
 
  private:
   std::size_t columns_, bytes_;
-  std::unordered_map<std::string_view, std::uint16_t> found_;  // of the bits of rows, which the pieces hold
+  std::unordered_map<std::string_view, std::uint16_t> found_;  // bits of rows, which the pieces hold
   std::vector<float> rows_;
 };
 
