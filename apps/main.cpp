@@ -93,6 +93,9 @@ void set_up(CLI::App& program) {
   add_report_command(program);
   add_train_command(program);
   add_learn_command(program);
+  add_genes_command(program);
+  add_train_genes_command(program);
+  add_eval_genes_command(program);
   add_simulate_command(program);
   add_import_command(program);
   add_export_command(program);

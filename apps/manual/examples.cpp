@@ -65,6 +65,16 @@ constexpr CommandExample kExamples[] = {
      {"One page: labels, model, certainty, places with their tracks, and the agreement with the annotation.",
       "semicrf report -p demo.params.json --segments segments.bed --posterior boundaries.bedgraph \\\n"
       "    --truth genes.bed -o report.html codon_*.bw"}},
+    {"train-genes",
+     {"Learn what genes of yeast look like from the annotation of a chromosome.",
+      "semicrf train-genes --grammar fungus --max-iterations 3 --annotation yeast.genes.gff3 -o genes.json \\\n"
+      "    yeast.fa.gz"}},
+    {"genes",
+     {"Genes and proteins of a sequence, with the model of yeast that comes with the program.",
+      "semicrf genes -p yeast.genes.json --proteins proteins.faa -o found.gff3 yeast.fa.gz"}},
+    {"eval-genes",
+     {"How many of the annotated genes, exons and bases were found.",
+      "semicrf eval-genes --truth yeast.genes.gff3 found.gff3"}},
     {"train",
      {"Learn a model from labelled segments; bins are codons, of three bases.",
       "semicrf train -b 3 --labels genes.bed --max-iterations 30 --checkpoint fit.checkpoint \\\n"

@@ -119,7 +119,7 @@ void reproducibility(ReproducibilityArguments arguments) {
 }
 
 // A line per column of the table.
-std::string columns_help() {
+std::string r_value_columns_help() {
   const std::string margin(24, ' ');
   std::string text = margin + "label                name of the label; . in the last line: all together\n" +
                      margin + "match                label of B that stands for it; . for none\n";
@@ -140,7 +140,7 @@ void add_reproducibility_command(CLI::App& program) {
       "own. Its r-value is the share of reproduced bases among those with its label and posterior.\n\n"
       "Outputs:\n"
       "  -o FILE               a line per label of A, tab-separated; . for what is not known. Columns:\n" +
-          columns_help() +
+          r_value_columns_help() +
           "  --r-values FILE       bedGraph: the r-value of every base of A; bigWig when FILE ends in .bw\n"
           "  --confident FILE      BED: the stretches of A's segments with an r-value of --level or more;\n"
           "                        column 5 is 1000 times their mean; --level 0: all segments\n"

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 
+import cases_genes
 import make_inputs
 from cases_import import SMALL, model_text
 from cases_segway import segway_text
@@ -38,6 +39,9 @@ LINES = {
     "report": "report -p track.json --segments labels.bed -o out",
     "train": "train --labels labels.bed -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
     "learn": "learn --labels 2 -b 10 --max-iterations 2 --max-duration 5 -o out tracks.npy",
+    "genes": "genes -p genes.json -o out genome.fa",
+    "train-genes": "train-genes --grammar prokaryote --order 0 --max-iterations 1 --annotation genes.gff3 -o out genome.fa",
+    "eval-genes": "eval-genes --truth genes.gff3 -o out genes.gff3",
     "simulate": "simulate -p scores.params.json --length 30 --seed 1 -o out",
     "import chromhmm": "import chromhmm -o out model.txt",
     "import segway": "import segway -o out params.params",
@@ -58,6 +62,9 @@ def prepare(box):
         box.write("p.%s.bedgraph" % label, "tracks\t0\t600\t0.5\n")
     box.write("claims.bed", "scores\t0\t50\tboundary\n")
     box.write("model.txt", model_text(*SMALL))
+    fasta, gff = cases_genes.genome(("a",), 12, 1, introns=False)
+    box.write("genome.fa", fasta), box.write("genes.gff3", gff)
+    box.ok(LINES["train-genes"].replace("-o out", "-o genes.json").split())
     box.write("params.params", segway_text())
     box.ok("import chromhmm -o exported.json model.txt")
     box.write("reads.sizes", "c\t600\n")

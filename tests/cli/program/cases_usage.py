@@ -26,7 +26,7 @@ def test_no_arguments_print_usage_and_exit_2(box):
 def test_help_names_every_command(box):
     text = box.ok("--help").stdout
     lines = text[text.index("Subcommands:"):].split("\n\n")[0].splitlines()[1:]
-    commands = ["count", "decode", "posterior", "query", "eval", "describe", "enrich", "compare", "reproducibility", "report", "train", "learn", "simulate", "import", "export", "edit", "info", "bench"]
+    commands = ["count", "decode", "posterior", "query", "eval", "describe", "enrich", "compare", "reproducibility", "report", "train", "learn", "genes", "train-genes", "eval-genes", "simulate", "import", "export", "edit", "info", "bench"]
     check([line.split()[0] for line in lines] == commands, "not one line per command:\n%s" % text)
 
 

@@ -1,0 +1,141 @@
+// semicrf genes: genes of DNA sequences, as GFF3.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/commands/genes/sequence_choice.h"
+#include "apps/console/logging.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "core/text/text.h"
+#include "core/threads/parallel.h"
+#include "genes/fasta.h"
+#include "genes/gene_model_file.h"
+#include "genes/predict_genes.h"
+#include "genes/sequence_source.h"
+#include "io/files/output_file.h"
+#include "io/files/output_group.h"
+#include "log/log.h"
+
+namespace semicrf {
+namespace {
+
+struct GenesArguments {
+  std::string model, fasta, output = "-", proteins, coding, sequences;
+  int threads = 1;
+};
+
+// Sequences are computed side by side until they are so many bases together; longer ones use all threads.
+constexpr std::int64_t kBatchBases = std::int64_t{1} << 22;
+
+struct BatchItem {
+  std::string name;
+  std::vector<std::uint8_t> bases;
+  PredictedSequence found;
+};
+
+class GenesRun {
+ public:
+  explicit GenesRun(const GenesArguments& arguments)
+      : arguments_(arguments),
+        model_(read_gene_model(arguments.model)),
+        lattice_(compile(model_, arguments.model)) {}
+
+  void run() {
+    FastaReader reader(arguments_.fasta);
+    SequenceChoice choice(arguments_.sequences);
+    OutputFile& genes = outputs_.open(arguments_.output);
+    genes.write(fmt::format("##gff-version 3\n#semicrf {} genes\n", SEMICRF_VERSION));
+    if (!arguments_.proteins.empty()) proteins_ = &outputs_.open(arguments_.proteins);
+    if (!arguments_.coding.empty()) coding_ = &outputs_.open(arguments_.coding);
+    FastaSequence sequence;
+    std::int64_t bases = 0;
+    while (reader.next(sequence)) {
+      if (!choice.takes(sequence.name)) continue;
+      batch_.push_back({sequence.name, base_codes(sequence.bases), {}});
+      sequence.bases = {};
+      bases += static_cast<std::int64_t>(batch_.back().bases.size());
+      if (bases < kBatchBases) continue;
+      compute(genes);
+      bases = 0;
+    }
+    compute(genes);
+    choice.require_all(arguments_.fasta);
+    outputs_.commit();
+    log_note(
+        fmt::format("{} in {}, {} bases", plural(genes_, "gene"), plural(sequences_, "sequence"), bases_));
+  }
+
+ private:
+  void compute(OutputFile& genes) {
+    const bool alone = batch_.size() == 1;
+    parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
+      batch_[i].found = predict_genes(model_, lattice_, batch_[i].bases, alone ? arguments_.threads : 1);
+    });
+    for (const BatchItem& item : batch_) {
+      genes.write(gff_text(item.name, item.found));
+      if (proteins_ != nullptr) proteins_->write(coding_text(item.name, item.found, item.bases, true));
+      if (coding_ != nullptr) coding_->write(coding_text(item.name, item.found, item.bases, false));
+      genes_ += item.found.genes.size();
+      sequences_ += 1;
+      bases_ += item.found.length;
+    }
+    batch_.clear();
+  }
+
+  const GenesArguments& arguments_;
+  GeneModel model_;
+  GeneLattice lattice_;
+  OutputGroup outputs_;
+  OutputFile *proteins_ = nullptr, *coding_ = nullptr;
+  std::vector<BatchItem> batch_;
+  std::size_t genes_ = 0, sequences_ = 0;
+  std::int64_t bases_ = 0;
+};
+
+void genes(const GenesArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  for (const std::string& path : {arguments.proteins, arguments.coding})
+    if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  check_outputs(outputs, std::vector<std::string>{arguments.model, arguments.fasta});
+  GenesRun(arguments).run();
+}
+
+}  // namespace
+
+void add_genes_command(CLI::App& program) {
+  CLI::App* command =
+      add_command(program, "genes", "Find the genes of DNA sequences, with the probability of each.",
+                  "Reads FASTA, plain or compressed, and a gene model (train-genes), and writes the best "
+                  "segmentation into\n"
+                  "genes as GFF3: gene, mRNA, exon and CDS, stop codons included.\n\n"
+                  "Outputs:\n"
+                  "  -o FILE               GFF3. Column 6 of gene and mRNA: the probability that there is "
+                  "exactly this gene;\n"
+                  "                        of exon and CDS: exactly this exon. p_start, p_stop: that a gene "
+                  "starts at its\n"
+                  "                        start codon, that one stops at its stop codon\n"
+                  "  --proteins FILE       FASTA of the proteins\n"
+                  "  --coding FILE         FASTA of the coding sequences\n");
+  const auto arguments = std::make_shared<GenesArguments>();
+  command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed; - for standard input")
+      ->required();
+  command->add_option("-p,--params", arguments->model, "gene model (train-genes)")->required();
+  command->add_option("-o,--output", arguments->output, "GFF3 to write; - for standard output (default)");
+  command->add_option("--proteins", arguments->proteins, "proteins to write, FASTA");
+  command->add_option("--coding", arguments->coding, "coding sequences to write, FASTA");
+  command
+      ->add_option("--sequences", arguments->sequences,
+                   "names of the sequences to read, with commas; all without it")
+      ->type_name("NAMES");
+  add_number(*command, "-t,-@,--threads", arguments->threads, "number of threads", CLI::Range(1, 1024));
+  command->callback([arguments] { genes(*arguments); });
+}
+
+}  // namespace semicrf

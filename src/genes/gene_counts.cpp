@@ -1,0 +1,318 @@
+#include "genes/gene_counts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "core/chain_model.h"
+#include "genes/sequence_source.h"
+#include "genes/site_motif.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kPriorBases = 8;    // that a shorter context counts beside a longer one
+constexpr double kPriorOfSite = 2;   // that the background counts beside the sites of a signal
+constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over logarithms of lengths
+constexpr int kLongestTable = 3000;
+// Where the branch point of an intron may begin, from its acceptor, and how many bases it has.
+constexpr int kBranchFrom = -70, kBranchTo = -14, kBranchWidth = 7;
+
+int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
+
+// Bases along the strand of a gene, its exons joined.
+std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const CodingTranscript& gene) {
+  std::vector<int> joined;
+  for (const CodingExon& exon : gene.exons)
+    for (std::int64_t t = exon.begin; t < exon.end; ++t) joined.push_back(bases[static_cast<std::size_t>(t)]);
+  if (gene.strand == '-') {
+    std::reverse(joined.begin(), joined.end());
+    for (int& base : joined) base = complement(base);
+  }
+  return joined;
+}
+
+// Words of order + 1 bases, counted.
+class WordCounts {
+ public:
+  explicit WordCounts(int order) : order_(order), counts_(std::size_t{1} << (2 * (order + 1))) {}
+
+  // Every base of a stretch after those before it; `take` says which ones count.
+  template <class Take>
+  void add(const std::vector<int>& stretch, const Take& take) {
+    std::size_t word = 0;
+    int known = 0;
+    for (std::size_t i = 0; i < stretch.size(); ++i) {
+      if (stretch[i] == kUnknownBase) {
+        known = 0;
+        continue;
+      }
+      word = (word * 4 + static_cast<std::size_t>(stretch[i])) % counts_.size();
+      if (++known > order_ && take(i)) counts_[word] += 1;
+    }
+  }
+
+  // The logarithm of the probability of each word's last base after its others: longer contexts count beside
+  // shorter ones by how often they were seen.
+  std::vector<double> log_probabilities() const {
+    std::vector<double> shorter(4, 0.25);
+    for (int order = 0; order <= order_; ++order) {
+      const std::size_t words = std::size_t{1} << (2 * (order + 1));
+      std::vector<double> here(words);
+      for (std::size_t w = 0; w < counts_.size(); ++w) here[w % words] += counts_[w];
+      std::vector<double> probability(words);
+      for (std::size_t context = 0; context < words; context += 4) {
+        double total = kPriorBases;
+        for (std::size_t b = 0; b < 4; ++b) total += here[context + b];
+        for (std::size_t b = 0; b < 4; ++b)
+          probability[context + b] =
+              (here[context + b] + kPriorBases * shorter[(context + b) % shorter.size()]) / total;
+      }
+      shorter = std::move(probability);
+    }
+    for (double& value : shorter) value = std::log(value);
+    return shorter;
+  }
+
+ private:
+  int order_;
+  std::vector<double> counts_;
+};
+
+class GeneCounter {
+ public:
+  GeneCounter(const std::vector<CountedSequence>& sequences, int order, GeneModel& model)
+      : sequences_(sequences), order_(order), model_(model) {}
+
+  void count() {
+    count_background();
+    for (ContentModel& content : model_.contents) count_content(content);
+    for (SignalModel& signal : model_.signals) count_signal(signal), find_motif(signal);
+    collect_lengths();
+    for (LengthModel& length : model_.lengths)
+      if (length.name != "stop") fit_length(length);
+    for (GeneTransition& transition : model_.transitions) score_transition(transition);
+  }
+
+ private:
+  bool has_introns() const { return model_.states.size() > 3; }
+
+  // Intergenic words on both strands, and the composition.
+  void count_background() {
+    WordCounts words(order_);
+    double bases[4] = {1, 1, 1, 1};
+    for (const CountedSequence& sequence : sequences_) {
+      std::vector<CodingExon> taken = sequence.masked;
+      for (const CodingTranscript& gene : sequence.genes) taken.push_back({gene.begin(), gene.end()});
+      std::sort(taken.begin(), taken.end());
+      taken.push_back({static_cast<std::int64_t>(sequence.bases->size()), 0});
+      std::int64_t from = 0;
+      for (const CodingExon& stretch : taken) {
+        if (stretch.begin > from) {
+          CodingTranscript between{"", "", '+', {{from, stretch.begin}}};
+          for (const char strand : {'+', '-'}) {
+            between.strand = strand;
+            const std::vector<int> joined = spliced(*sequence.bases, between);
+            words.add(joined, [](std::size_t) { return true; });
+            for (const int base : joined)
+              if (base != kUnknownBase) bases[base] += 1;
+          }
+        }
+        from = std::max(from, stretch.end);
+      }
+    }
+    background_ = words.log_probabilities();
+    const double all = bases[0] + bases[1] + bases[2] + bases[3];
+    for (std::size_t b = 0; b < 4; ++b) composition_[b] = bases[b] / all;
+  }
+
+  void count_content(ContentModel& content) {
+    std::vector<WordCounts> words(content.tables.size(), WordCounts(order_));
+    for (const CountedSequence& sequence : sequences_)
+      for (const CodingTranscript& gene : sequence.genes) {
+        if (content.codons) {
+          const std::vector<int> joined = spliced(*sequence.bases, gene);
+          for (std::size_t position = 0; position < 3; ++position)
+            words[position].add(joined, [&](std::size_t i) { return i % 3 == position; });
+          continue;
+        }
+        for (std::size_t i = 1; i < gene.exons.size(); ++i) {
+          const CodingTranscript intron{"", "", gene.strand, {{gene.exons[i - 1].end, gene.exons[i].begin}}};
+          words[0].add(spliced(*sequence.bases, intron), [](std::size_t) { return true; });
+        }
+      }
+    content.order = order_;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::vector<double> logs = words[i].log_probabilities();
+      content.tables[i].resize(logs.size());
+      for (std::size_t w = 0; w < logs.size(); ++w)
+        content.tables[i][w] = static_cast<float>(logs[w] - background_[w]);
+    }
+  }
+
+  // Where a signal lies in a gene, along its strand: boundaries.
+  std::vector<std::int64_t> places(const SignalModel& signal, const CodingTranscript& gene) const {
+    const bool plus = gene.strand == '+';
+    std::vector<std::int64_t> found;
+    if (signal.name == "start") found.push_back(plus ? gene.begin() : gene.end());
+    if (signal.name == "stop") found.push_back(plus ? gene.end() - 3 : gene.begin() + 3);
+    for (std::size_t i = 1; i < gene.exons.size(); ++i) {
+      const std::int64_t left = gene.exons[i - 1].end, right = gene.exons[i].begin;
+      if (signal.name == "donor") found.push_back(plus ? left : right);
+      if (signal.name == "acceptor") found.push_back(plus ? right : left);
+    }
+    return found;
+  }
+
+  void count_signal(SignalModel& signal) {
+    static const std::map<std::string, std::pair<int, int>> kAround = {
+        {"start", {-15, 6}}, {"stop", {-6, 12}}, {"donor", {-4, 8}}, {"acceptor", {-22, 4}}};
+    const auto around = kAround.find(signal.name);
+    if (around == kAround.end()) return;
+    const auto [first, last] = around->second;
+    std::vector<std::array<double, 4>> counts(static_cast<std::size_t>(last - first));
+    for (const CountedSequence& sequence : sequences_)
+      for (const CodingTranscript& gene : sequence.genes)
+        for (const std::int64_t boundary : places(signal, gene))
+          for (int i = first; i < last; ++i) {
+            const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
+            if (at < 0 || at >= static_cast<std::int64_t>(sequence.bases->size())) continue;
+            const int base = (*sequence.bases)[static_cast<std::size_t>(at)];
+            if (base == kUnknownBase) continue;
+            counts[static_cast<std::size_t>(i - first)]
+                  [static_cast<std::size_t>(gene.strand == '+' ? base : 3 - base)] += 1;
+          }
+    signal.first = first;
+    signal.log_odds.assign(counts.size(), {});
+    const int consensus_end = signal.consensus_at + static_cast<int>(signal.consensus.front().size());
+    for (int i = first; i < last; ++i) {
+      // Bases of a single consensus stand there always, and say nothing.
+      if (i >= signal.consensus_at && i < consensus_end && signal.consensus.size() == 1) continue;
+      const auto& row = counts[static_cast<std::size_t>(i - first)];
+      const double total = row[0] + row[1] + row[2] + row[3] + kPriorOfSite;
+      for (std::size_t b = 0; b < 4; ++b)
+        signal.log_odds[static_cast<std::size_t>(i - first)][b] =
+            static_cast<float>(std::log((row[b] + kPriorOfSite * composition_[b]) / total / composition_[b]));
+    }
+  }
+
+  // The branch point of introns, before their acceptors.
+  void find_motif(SignalModel& signal) const {
+    if (signal.name != "acceptor") return;
+    std::vector<std::vector<int>> windows;
+    for (const CountedSequence& sequence : sequences_)
+      for (const CodingTranscript& gene : sequence.genes)
+        for (const std::int64_t boundary : places(signal, gene)) {
+          std::vector<int> window;
+          for (int i = kBranchFrom; i < kBranchTo + kBranchWidth - 1; ++i) {
+            const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
+            const bool inside = at >= 0 && at < static_cast<std::int64_t>(sequence.bases->size());
+            const int base = inside ? (*sequence.bases)[static_cast<std::size_t>(at)] : kUnknownBase;
+            window.push_back(gene.strand == '+' ? base : complement(base));
+          }
+          windows.push_back(std::move(window));
+        }
+    signal.motif = learn_motif(windows, kBranchWidth, composition_);
+    signal.motif_from = kBranchFrom, signal.motif_to = kBranchTo;
+  }
+
+  void collect_lengths() {
+    for (const CountedSequence& sequence : sequences_) {
+      std::int64_t before = 0;
+      for (const CodingTranscript& gene : sequence.genes) {
+        lengths_["intergenic"].push_back(gene.begin() - before);
+        before = gene.end();
+        const std::size_t count = gene.exons.size();
+        for (std::size_t i = 0; i < count; ++i) {
+          const bool is_first = gene.strand == '+' ? i == 0 : i + 1 == count;
+          const bool is_last = gene.strand == '+' ? i + 1 == count : i == 0;
+          const std::int64_t bases = gene.exons[i].end - gene.exons[i].begin - (is_last ? 3 : 0);
+          const char* const name = count == 1 ? "single"
+                                   : is_first ? "initial"
+                                   : is_last  ? "terminal"
+                                              : "internal";
+          lengths_[name].push_back(bases);
+          if (i > 0) lengths_["intron"].push_back(gene.exons[i].begin - gene.exons[i - 1].end);
+        }
+      }
+    }
+  }
+
+  // Seen lengths, each spread over those near it in proportion to itself; beyond the table a tail with the
+  // mean of what is there.
+  void fit_length(LengthModel& law) const {
+    const auto found = lengths_.find(law.name);
+    std::int64_t shortest = 1;
+    while (law.table[static_cast<std::size_t>(shortest - 1)] == kNegativeInfinity) ++shortest;
+    if (found == lengths_.end()) return;
+    std::vector<std::int64_t> seen = found->second;
+    std::sort(seen.begin(), seen.end());
+    const std::int64_t longest = std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, kLongestTable);
+    std::vector<double> density(static_cast<std::size_t>(longest));
+    double beyond = 0, excess = 0;
+    for (const std::int64_t length : seen) {
+      if (length > longest) beyond += 1, excess += static_cast<double>(length - longest);
+      const double width = kBandwidth, middle = std::log(static_cast<double>(std::max(length, shortest)));
+      const auto low = static_cast<std::int64_t>(std::exp(middle - 4 * width));
+      const auto high = static_cast<std::int64_t>(std::exp(middle + 4 * width)) + 1;
+      for (std::int64_t k = std::max(low, shortest); k <= std::min(high, longest); ++k) {
+        const double z = (std::log(static_cast<double>(k)) - middle) / width;
+        density[static_cast<std::size_t>(k - 1)] +=
+            std::exp(-0.5 * z * z) / (static_cast<double>(k) * width * 2.5066);
+      }
+    }
+    // A thousandth of a flat law keeps every length possible.
+    const double floor = 1e-3 / static_cast<double>(longest);
+    const auto all = static_cast<double>(seen.size());
+    law.table.assign(static_cast<std::size_t>(longest), kNegativeInfinity);
+    for (std::int64_t k = shortest; k <= longest; ++k)
+      law.table[static_cast<std::size_t>(k - 1)] =
+          std::log(density[static_cast<std::size_t>(k - 1)] / all + floor);
+    const double mean = beyond > 0 ? excess / beyond : static_cast<double>(longest) / 3;
+    law.log_tail = std::log1p(-1 / std::max(mean, 2.0));
+  }
+
+  double share(const std::string& from, const std::string& to) const {
+    const auto count = [&](const char* name) {
+      const auto found = lengths_.find(name);
+      return 1 + (found == lengths_.end() ? 0.0 : static_cast<double>(found->second.size()));
+    };
+    if (from == "intergenic" && has_introns())
+      return count(to.c_str()) / (count("single") + count("initial"));
+    if (from == "intron") return count(to.c_str()) / (count("internal") + count("terminal"));
+    return 1;
+  }
+
+  void score_transition(GeneTransition& transition) const {
+    const GeneState& from = model_.states[static_cast<std::size_t>(transition.from)];
+    const GeneState& to = model_.states[static_cast<std::size_t>(transition.to)];
+    double score = std::log(share(from.name, to.name));
+    for (const int signal : {from.end, to.start}) {
+      if (signal < 0) continue;
+      double chance = 0;
+      for (const std::string& word : model_.signals[static_cast<std::size_t>(signal)].consensus) {
+        double product = 1;
+        for (const std::uint8_t code : base_codes(word)) product *= composition_[code];
+        chance += product;
+      }
+      score -= std::log(chance);
+    }
+    transition.score = score;
+  }
+
+  const std::vector<CountedSequence>& sequences_;
+  int order_;
+  GeneModel& model_;
+  std::vector<double> background_;
+  std::array<double, 4> composition_{};
+  std::map<std::string, std::vector<std::int64_t>> lengths_;
+};
+
+}  // namespace
+
+void count_genes(const std::vector<CountedSequence>& sequences, int order, GeneModel& model) {
+  GeneCounter(sequences, order, model).count();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,28 @@
+// Predicted genes against annotated ones: sensitivity and precision by level.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "genes/annotation.h"
+
+namespace semicrf {
+
+struct GeneLevel {
+  std::string name;
+  std::int64_t truth = 0;  // how many the annotation has
+  std::int64_t predicted = 0;
+  std::int64_t matched = 0;  // the same in both
+};
+
+// `sequences`: names with commas, all where it is empty. Levels: coding bases by strand; coding exons;
+// introns between them; start codons and stop codons (their places); transcripts (all coding exons the same).
+// What is there twice counts once. Sequences that only one of the two has count as well.
+std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnnotation& predicted,
+                                      const std::string& sequences = "");
+
+// A table with a line for each level: level, truth, predicted, matched, sensitivity, precision, f1.
+std::string gene_levels_text(const std::vector<GeneLevel>& levels);
+
+}  // namespace semicrf

@@ -1,0 +1,115 @@
+// Parameters of a gene finder: a grammar over one strand, and what the sequence says for each of its states.
+//
+// A state becomes one label for each strand, and for each reading frame where it has one; a rule of the
+// grammar stands for all of these at once, and its weights are shared by them. Scores are natural logarithms.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "genes/lattice/lattice.h"
+
+namespace semicrf {
+
+// The score of a base after those before it, in the direction of the strand: log odds against intergenic
+// sequence. Codons are read with a table for each of their three positions.
+struct ContentModel {
+  std::string name;
+  int order = 0;  // bases before it, 0..8
+  bool codons = false;
+  std::vector<std::vector<float>> tables;  // 1 or 3, each of 4^(order + 1): earlier bases are higher digits
+  double weight = 1;
+  double bias = 0;  // added at every base
+};
+
+// A place where a state may begin or end: bases that must stand there, and log odds of those around.
+struct SignalModel {
+  std::string name;
+  std::vector<std::string> consensus;  // words of one length, A C G T
+  int consensus_at = 0;                // where its first base lies, from the boundary, along the strand
+  bool in_frame = false;               // the boundary is one of codons
+  int first = 0;                       // where the first row of `log_odds` lies
+  std::vector<std::array<float, 4>> log_odds;
+  // A motif somewhere before the boundary, as the branch point before an acceptor: its first base lies at one
+  // of the places [motif_from, motif_to), all alike; without it the sequence is as likely as ever. Empty:
+  // none.
+  int motif_from = 0, motif_to = 0;
+  std::vector<std::array<float, 4>> motif;
+  double weight = 1;
+};
+
+// That a motif is missing where a signal stands.
+inline constexpr double kMissingMotif = 0.1;
+
+// The durations of a state, in bases.
+struct LengthModel {
+  std::string name;
+  std::vector<double> table;
+  double log_tail = -std::numeric_limits<double>::infinity();
+  double weight = 1;
+};
+
+enum class FrameRule {
+  kNone,    // the state knows no frame
+  kCoding,  // codons begin at the frame's positions
+  kCarry,   // an intron: the frame of what is left of it goes on at the right
+};
+
+struct GeneState {
+  std::string name;
+  bool stranded = true;
+  FrameRule frame = FrameRule::kNone;
+  bool coding = false;  // its bases are CDS
+  bool intron = false;
+  int content = -1, start = -1, end = -1;  // in the lists of the model; -1: none
+  int length = 0;
+};
+
+struct GeneTransition {
+  int from = 0, to = 0;  // along the strand
+  double score = 0;
+};
+
+struct GeneModel {
+  std::string description;
+  std::vector<GeneState> states;  // the first stands at both ends of every sequence
+  std::vector<GeneTransition> transitions;
+  std::vector<ContentModel> contents;
+  std::vector<SignalModel> signals;
+  std::vector<LengthModel> lengths;
+};
+
+// What a label of the lattice stands for.
+struct GeneLabel {
+  int state = 0;
+  char strand = '.';
+  int frame = 0;       // at the left boundary: codons begin at the positions that are it modulo 3
+  int next_frame = 0;  // at the right boundary; another one for kCarry alone
+};
+
+// A column or signal of the lattice: which model, on which strand, in which frame.
+struct StrandedModel {
+  int model = 0;
+  char strand = '+';
+  int frame = -1;  // -1: in any
+};
+
+struct GeneLattice {
+  Lattice lattice;
+  std::vector<GeneLabel> labels;        // as lattice.labels
+  std::vector<StrandedModel> columns;   // as the columns of the lattice
+  std::vector<StrandedModel> signals;   // as its signals
+  std::vector<int> transition_of_edge;  // in GeneModel::transitions
+  bool every_boundary = false;          // some edge needs no signal
+};
+
+// InputError naming `file`: more than 64 signals, or a grammar in which nothing is possible.
+GeneLattice compile(const GeneModel& model, const std::string& file);
+
+// "eukaryote", "fungus" or "prokaryote", without content, signals and lengths learned: states and
+// transitions, the consensus of signals, flat lengths.
+GeneModel gene_grammar(const std::string& kind);
+
+}  // namespace semicrf

@@ -1,0 +1,32 @@
+// Genes as paths through a lattice, and back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "genes/annotation.h"
+#include "genes/gene_model.h"
+#include "genes/lattice/lattice_inference.h"
+
+namespace semicrf {
+
+// Segments of bases [begin, end) of a sequence with these genes, in positions from `begin`. The genes lie
+// inside with a base between them and at the edges, ascending. Nothing where the grammar has no labels for
+// one of them (an exon without a codon, a prokaryote with introns); what the sequence says is not asked.
+std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
+                                                         const std::vector<CodingTranscript>& genes,
+                                                         std::int64_t begin, std::int64_t end);
+
+// A gene of a path: its segments are [first, last) of it.
+struct PathGene {
+  std::size_t first = 0, last = 0;
+  char strand = '+';
+  std::vector<CodingExon> exons;  // bases of the sequence; coding states that touch are one exon
+};
+
+std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& lattice,
+                                    const std::vector<LatticeSegment>& path, std::int64_t begin);
+
+}  // namespace semicrf

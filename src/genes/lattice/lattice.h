@@ -1,0 +1,79 @@
+// A semi-Markov CRF whose segments begin and end at few positions: a grammar of genes.
+//
+// Every label has a duration law of its own, with a longest duration of its own; labels share columns of
+// content; transitions are a list; a segment may begin or end only where a signal of the sequence allows it.
+// The recursion is that of docs/algorithm.md, section 2, over those places alone (section 17). All
+// scores are natural logarithms, -inf forbids.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace semicrf {
+
+// The score of a duration: a table of 1..K, K = its size, and beyond it a geometric tail from the last entry
+// that is possible.
+struct LatticeLaw {
+  std::vector<double> table;                                   // [k-1]
+  double log_tail = -std::numeric_limits<double>::infinity();  // < 0; -inf: none
+};
+
+struct LatticeLabel {
+  std::string name;
+  int column = -1;        // its content; -1: none, every position scores 0
+  int start_signal = -1;  // that must be at its first boundary; -1: none is needed
+  int end_signal = -1;    // that must be at its last boundary
+  int law = 0;
+  int modulus = 1;  // durations are those that leave `residue` when divided by it
+  int residue = 0;
+  double initial =
+      -std::numeric_limits<double>::infinity();  // score of beginning at 0, where no signal is needed
+  double final = -std::numeric_limits<double>::infinity();  // score of ending at T, likewise
+};
+
+struct LatticeEdge {
+  int from = 0, to = 0;
+  double score = 0;
+};
+
+struct Lattice {
+  int columns = 0;
+  int signals = 0;  // at most 64
+  std::vector<LatticeLabel> labels;
+  std::vector<LatticeLaw> laws;
+  std::vector<LatticeEdge> edges;
+};
+
+// What a sequence has at the boundaries and positions of [begin, end).
+struct LatticeWindow {
+  struct Event {
+    std::int64_t boundary = 0;
+    std::uint64_t signals = 0;  // a bit for each that is there
+    std::size_t first = 0;      // its first score; one follows for each bit, from the lowest
+  };
+  // No segment of the column's labels holds all of [begin, begin + kBarrier).
+  struct Barrier {
+    std::int64_t begin = 0;
+    int column = 0;
+  };
+  static constexpr std::int64_t kBarrier = 3;
+
+  std::int64_t begin = 0, end = 0;
+  std::vector<float> content;     // (end - begin, columns) row-major, finite
+  std::vector<Event> events;      // at boundaries in [begin, end), ascending
+  std::vector<float> scores;      // finite
+  std::vector<Barrier> barriers;  // all that have a position in [begin, end), ascending by begin
+};
+
+// Called by several threads at once.
+class LatticeSource {
+ public:
+  virtual ~LatticeSource() = default;
+  virtual std::int64_t length() const = 0;
+  // `window` keeps its memory between calls.
+  virtual void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const = 0;
+};
+
+}  // namespace semicrf

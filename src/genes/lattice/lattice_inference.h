@@ -1,0 +1,57 @@
+// The best path of a lattice (Viterbi), and its marginals (forward-backward). Memory: states at the edges of
+// windows, and the messages of one window a thread; what is kept is computed again from these states.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "genes/lattice/lattice.h"
+#include "genes/lattice/lattice_sweep.h"
+
+namespace semicrf {
+
+struct LatticeSegment {
+  std::int64_t begin = 0, end = 0;
+  int label = 0;
+};
+
+struct LatticePath {
+  double score = kNegativeInfinity;      // -inf: no segmentation is possible, and there are no segments
+  std::vector<LatticeSegment> segments;  // from left to right, without gaps over [0, T)
+};
+
+// Positions of a window: the results do not depend on it.
+inline constexpr std::int64_t kLatticeWindow = std::int64_t{1} << 18;
+
+LatticePath best_path(const Lattice& lattice, const LatticeSource& source, int threads,
+                      std::int64_t window = kLatticeWindow);
+
+// Messages of both directions at the events of a window. Events with a step are the same in both, those of
+// `backward` in reverse order; what ends in one direction begins in the other. Of a label at an event
+//   P(a segment ends there)   = exp(forward ending + backward beginning - log Z)
+//   P(a segment begins there) = exp(forward beginning + backward ending - log Z)
+struct LatticeMessages {
+  const LatticeWindow* window = nullptr;
+  const LatticeNodes* forward = nullptr;
+  const LatticeNodes* backward = nullptr;
+  // Event i of `forward` is this one of `backward`.
+  std::size_t mirrored(std::size_t event) const { return backward->events.size() - 1 - event; }
+};
+
+struct LatticeMarginals {
+  double log_z = kNegativeInfinity;
+  double log_z_backward = kNegativeInfinity;  // the same but for rounding
+  LatticeEnd forward_end, backward_end;
+};
+
+// Calls `visit` for each window, from several threads at once, in no order; not at all where log Z is -inf.
+// Forward nodes have the content where `wants_content`.
+LatticeMarginals visit_marginals(
+    const Lattice& lattice, const LatticeSource& source, int threads, bool wants_content,
+    const std::function<void(std::size_t index, double log_z, const LatticeMessages& messages)>& visit,
+    std::int64_t window = kLatticeWindow);
+
+std::size_t lattice_windows(std::int64_t length, std::int64_t window = kLatticeWindow);
+
+}  // namespace semicrf

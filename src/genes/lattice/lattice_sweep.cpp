@@ -1,0 +1,192 @@
+#include "genes/lattice/lattice_sweep.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+namespace semicrf {
+namespace {
+
+bool has(std::uint64_t signals, int signal) { return signal < 0 || (signals >> signal & 1) != 0; }
+
+double score_of(const LatticeWindow& window, const LatticeWindow::Event& event, int signal) {
+  if (signal < 0) return 0;
+  const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
+  return window.scores[event.first + static_cast<std::size_t>(std::popcount(below))];
+}
+
+}  // namespace
+
+void LatticeNodes::clear() {
+  events.clear(), endings.clear(), starts.clear(), duration_scores.clear();
+  beginnings.clear(), sources.clear(), content.clear();
+}
+
+LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeSemiring semiring,
+                           std::int64_t length)
+    : lattice_(&lattice),
+      direction_(direction),
+      semiring_(semiring),
+      length_(length),
+      content_(static_cast<std::size_t>(lattice.columns)),
+      labels_of_column_(static_cast<std::size_t>(lattice.columns)) {
+  for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
+    const LatticeLabel& label = lattice.labels[c];
+    open_.emplace_back(lattice.laws[static_cast<std::size_t>(label.law)], label, semiring);
+    if (label.column >= 0)
+      labels_of_column_[static_cast<std::size_t>(label.column)].push_back(static_cast<int>(c));
+  }
+}
+
+const LatticeStep& LatticeSteps::at(std::uint64_t signals) {
+  const auto [found, is_new] = known_.try_emplace(signals);
+  LatticeStep& step = found->second;
+  if (!is_new) return step;
+  const std::vector<LatticeLabel>& labels = lattice_->labels;
+  const bool forward = direction_ == Direction::kForward;
+  std::map<int, std::vector<LatticeStep::Edge>> into;
+  std::map<int, std::size_t> endings;
+  const auto possible = [&](const LatticeEdge& edge) {
+    return has(signals, labels[static_cast<std::size_t>(edge.from)].end_signal) &&
+           has(signals, labels[static_cast<std::size_t>(edge.to)].start_signal);
+  };
+  for (const LatticeEdge& edge : lattice_->edges)
+    if (possible(edge)) endings.emplace(forward ? edge.from : edge.to, 0);
+  for (auto& [label, index] : endings) {
+    index = step.endings.size();
+    const LatticeLabel& ends = labels[static_cast<std::size_t>(label)];
+    step.endings.push_back({label, forward ? ends.end_signal : ends.start_signal});
+  }
+  for (std::size_t e = 0; e < lattice_->edges.size(); ++e) {
+    const LatticeEdge& edge = lattice_->edges[e];
+    if (possible(edge))
+      into[forward ? edge.to : edge.from].push_back({endings[forward ? edge.from : edge.to], edge.score, e});
+  }
+  for (const auto& [label, edges] : into) {
+    const LatticeLabel& begins = labels[static_cast<std::size_t>(label)];
+    LatticeStep::Beginning beginning{label, forward ? begins.start_signal : begins.end_signal,
+                                     step.edges.size(), 0};
+    step.edges.insert(step.edges.end(), edges.begin(), edges.end());
+    beginning.last_edge = step.edges.size();
+    step.beginnings.push_back(beginning);
+  }
+  return step;
+}
+
+void LatticeSweep::begin() {
+  if (std::exchange(begun_, true)) return;
+  for (std::size_t c = 0; c < open_.size(); ++c) {
+    const LatticeLabel& label = lattice_->labels[c];
+    const double value = direction_ == Direction::kForward ? label.initial : label.final;
+    if (value > kNegativeInfinity) open_[c].open(0, value);
+  }
+}
+
+void LatticeSweep::pass(const LatticeWindow& window, LatticeSteps& steps, LatticeNodes* nodes) {
+  begin();
+  const auto& barriers = window.barriers;
+  if (direction_ == Direction::kForward) {
+    std::size_t event = 0, barrier = 0;
+    for (std::int64_t t = window.begin; t < window.end; ++t) {
+      for (; event < window.events.size() && window.events[event].boundary == t; ++event)
+        if (t > 0) meet(window, steps.at(window.events[event].signals), event, nodes);
+      add(window, t);
+      for (; barrier < barriers.size() && barriers[barrier].begin + LatticeWindow::kBarrier <= t + 1;
+           ++barrier)
+        if (barriers[barrier].begin + LatticeWindow::kBarrier == t + 1) forget(barriers[barrier]);
+    }
+    return;
+  }
+  std::size_t event = window.events.size(), barrier = barriers.size();
+  for (std::int64_t t = window.end - 1; t >= window.begin; --t) {
+    add(window, t);
+    for (; barrier > 0 && barriers[barrier - 1].begin >= t; --barrier)
+      if (barriers[barrier - 1].begin == t) forget(barriers[barrier - 1]);
+    for (; event > 0 && window.events[event - 1].boundary == t; --event)
+      if (t > 0) meet(window, steps.at(window.events[event - 1].signals), event - 1, nodes);
+  }
+}
+
+void LatticeSweep::add(const LatticeWindow& window, std::int64_t position) {
+  const std::size_t columns = content_.size();
+  const float* row = window.content.data() + static_cast<std::size_t>(position - window.begin) * columns;
+  for (std::size_t c = 0; c < columns; ++c) content_[c] += static_cast<double>(row[c]);
+}
+
+void LatticeSweep::forget(const LatticeWindow::Barrier& barrier) {
+  const std::int64_t edge =
+      direction_ == Direction::kForward ? barrier.begin : barrier.begin + LatticeWindow::kBarrier;
+  for (const int label : labels_of_column_[static_cast<std::size_t>(barrier.column)])
+    open_[static_cast<std::size_t>(label)].forget(along(edge));
+}
+
+void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event,
+                        LatticeNodes* nodes) {
+  if (step.edges.empty()) return;
+  const LatticeWindow::Event& there = window.events[event];
+  const std::int64_t here = along(there.boundary);
+  endings_.clear();
+  if (nodes != nullptr) {
+    nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(), nodes->beginnings.size()});
+    if (nodes->wants_content) nodes->content.insert(nodes->content.end(), content_.begin(), content_.end());
+  }
+  for (std::size_t i = 0; i < step.endings.size(); ++i) {
+    const auto [label, signal] = step.endings[i];
+    ClosedSegments closed = open_[static_cast<std::size_t>(label)].close(here);
+    if (closed.value > kNegativeInfinity) closed.value += content_of(label);
+    endings_.push_back(closed.value + score_of(window, there, signal));
+    if (nodes == nullptr) continue;
+    nodes->endings.push_back(closed.value);
+    if (semiring_ == LatticeSemiring::kMax)
+      nodes->starts.push_back(closed.start < 0 ? -1 : along(closed.start));
+    else
+      nodes->duration_scores.push_back(closed.duration_score);
+  }
+  for (const LatticeStep::Beginning& beginning : step.beginnings) {
+    double total = kNegativeInfinity;
+    int source = -1;
+    for (std::size_t e = beginning.first_edge; e < beginning.last_edge; ++e) {
+      const LatticeStep::Edge& edge = step.edges[e];
+      const double value = endings_[edge.ending] + edge.score;
+      if (semiring_ == LatticeSemiring::kLog) {
+        total = log_add(total, value);
+      } else if (value > total) {
+        total = value;
+        source = step.endings[edge.ending].label;
+      }
+    }
+    if (total > kNegativeInfinity) {
+      total += score_of(window, there, beginning.signal);
+      open_[static_cast<std::size_t>(beginning.label)].open(here, total - content_of(beginning.label));
+    }
+    if (nodes == nullptr) continue;
+    nodes->beginnings.push_back(total);
+    if (semiring_ == LatticeSemiring::kMax) nodes->sources.push_back(source);
+  }
+}
+
+LatticeEnd LatticeSweep::end() {
+  begin();
+  LatticeEnd end;
+  end.content = content_;
+  for (std::size_t c = 0; c < open_.size(); ++c) {
+    const LatticeLabel& label = lattice_->labels[c];
+    ClosedSegments closed = open_[c].close(length_);
+    closed.value += content_of(static_cast<int>(c));
+    const double last = direction_ == Direction::kForward ? label.final : label.initial;
+    const double value = closed.value + last;
+    if (semiring_ == LatticeSemiring::kLog) {
+      end.value = log_add(end.value, value);
+    } else if (value > end.value) {
+      end.value = value;
+      end.best_label = static_cast<int>(c);
+    }
+    end.endings.push_back(closed.value);
+    end.starts.push_back(closed.start < 0 ? -1 : along(closed.start));
+    end.duration_scores.push_back(closed.duration_score);
+  }
+  return end;
+}
+
+}  // namespace semicrf

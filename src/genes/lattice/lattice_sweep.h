@@ -1,0 +1,114 @@
+// One direction of the recursion over a lattice: forward or backward messages, window by window.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "genes/lattice/lattice.h"
+#include "genes/lattice/open_segments.h"
+
+namespace semicrf {
+
+// Which segments can end and begin at a boundary with certain signals. In the backward direction segments
+// are gone through from their last boundary: what begins there ends here, and the other way round.
+struct LatticeStep {
+  struct Ending {
+    int label = 0;
+    int signal = -1;
+  };
+  struct Beginning {
+    int label = 0;
+    int signal = -1;
+    std::size_t first_edge = 0, last_edge = 0;
+  };
+  struct Edge {
+    std::size_t ending = 0;  // index in `endings`
+    double score = 0;
+    std::size_t index = 0;  // in Lattice::edges
+  };
+  std::vector<Ending> endings;        // by label
+  std::vector<Beginning> beginnings;  // by label
+  std::vector<Edge> edges;            // by beginning
+};
+
+// The steps of a direction, made as they are met. For one thread.
+class LatticeSteps {
+ public:
+  LatticeSteps(const Lattice& lattice, Direction direction) : lattice_(&lattice), direction_(direction) {}
+  // Stays where it is as long as this lives.
+  const LatticeStep& at(std::uint64_t signals);
+
+ private:
+  const Lattice* lattice_;
+  Direction direction_;
+  std::unordered_map<std::uint64_t, LatticeStep> known_;
+};
+
+// The messages at the events of a window that have a step, in the order of the sweep. Values of a node are
+// finite or -inf.
+struct LatticeNodes {
+  struct Event {
+    std::int64_t boundary = 0;
+    const LatticeStep* step = nullptr;
+    std::size_t window_event = 0;  // in LatticeWindow::events
+    std::size_t first_ending = 0, first_beginning = 0;
+  };
+  std::vector<Event> events;
+  std::vector<double> endings;          // the segments that end there, without the score of the signal
+  std::vector<std::int64_t> starts;     // max semiring: the best segment's other boundary
+  std::vector<double> duration_scores;  // log semiring: mean score of the duration
+  std::vector<double> beginnings;       // what begins there, with the score of the signal
+  std::vector<int> sources;             // max semiring: the label before it
+  std::vector<double> content;  // (events, columns): the content up to there, from where the sweep began
+  bool wants_content = false;
+  void clear();
+};
+
+// The last message of a sweep.
+struct LatticeEnd {
+  double value = kNegativeInfinity;  // log Z, or the score of the best path
+  std::vector<double> endings;       // (C) in the max semiring and the log semiring, without `final`
+  std::vector<std::int64_t> starts;  // (C)
+  std::vector<double> duration_scores;
+  std::vector<double> content;  // (columns)
+  int best_label = -1;          // max semiring; of equals the first
+};
+
+// Copies are states to go on from. The lattice must outlive it.
+class LatticeSweep {
+ public:
+  LatticeSweep(const Lattice& lattice, Direction direction, LatticeSemiring semiring, std::int64_t length);
+
+  // Windows in the order of the direction, each once, the first at the edge of the sequence. `steps`: of the
+  // lattice and the direction. `nodes`: null, or where messages go, after what is there.
+  void pass(const LatticeWindow& window, LatticeSteps& steps, LatticeNodes* nodes);
+  // After the last window.
+  LatticeEnd end();
+
+ private:
+  void begin();
+  void meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event, LatticeNodes* nodes);
+  void add(const LatticeWindow& window, std::int64_t position);
+  void forget(const LatticeWindow::Barrier& barrier);
+  std::int64_t along(std::int64_t boundary) const {
+    return direction_ == Direction::kForward ? boundary : length_ - boundary;
+  }
+  double content_of(int label) const {
+    const int column = lattice_->labels[static_cast<std::size_t>(label)].column;
+    return column < 0 ? 0 : content_[static_cast<std::size_t>(column)];
+  }
+
+  const Lattice* lattice_;
+  Direction direction_;
+  LatticeSemiring semiring_;
+  std::int64_t length_;
+  bool begun_ = false;
+  std::vector<OpenSegments> open_;  // (C)
+  std::vector<double> content_;     // (columns)
+  std::vector<double> endings_;     // scratch of meet()
+  std::vector<std::vector<int>> labels_of_column_;
+};
+
+}  // namespace semicrf

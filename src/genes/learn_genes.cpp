@@ -1,0 +1,311 @@
+#include "genes/learn_genes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "core/chain_model.h"
+#include "core/error.h"
+#include "core/threads/parallel.h"
+#include "genes/gene_counts.h"
+#include "genes/gene_features.h"
+#include "genes/gene_path.h"
+#include "genes/sequence_source.h"
+#include "train/fit/minimise.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kFewestGenes = 10;
+constexpr double kPenalty = 1;  // half the square of the distance from the start, times this
+constexpr double kUnitOfBias = 1e-3;
+constexpr double kSmallestGain = 1e-6;  // what an iteration must gain, as a share of the log likelihood
+
+// Log odds from which on what is not annotated may still be a gene: one of a transposon, or one that was
+// missed. Such stretches are left out; as intergenic sequence they would speak against all genes.
+constexpr double kCertainGene = 15;
+
+// A stretch of a sequence without cuts through genes.
+struct Piece {
+  const AnnotatedSequence* sequence = nullptr;
+  std::int64_t begin = 0, end = 0;
+  std::vector<CodingTranscript> genes;
+  std::vector<LatticeSegment> path;
+};
+
+// The longest of transcripts that overlap.
+std::vector<CodingTranscript> apart(std::vector<CodingTranscript> transcripts, std::int64_t* overlapping) {
+  std::stable_sort(
+      transcripts.begin(), transcripts.end(),
+      [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
+  std::vector<CodingTranscript> kept;
+  for (CodingTranscript& one : transcripts) {
+    const bool overlaps = std::any_of(kept.begin(), kept.end(), [&](const CodingTranscript& other) {
+      return one.begin() <= other.end() && other.begin() <= one.end();
+    });
+    if (overlaps)
+      *overlapping += 1;
+    else
+      kept.push_back(std::move(one));
+  }
+  std::sort(kept.begin(), kept.end(),
+            [](const CodingTranscript& a, const CodingTranscript& b) { return a.begin() < b.begin(); });
+  return kept;
+}
+
+// Whether the grammar knows the gene, as it lies in the sequence.
+bool possible(const GeneModel& model, const GeneLattice& lattice, const AnnotatedSequence& sequence,
+              const CodingTranscript& gene) {
+  const auto length = static_cast<std::int64_t>(sequence.bases.size());
+  if (gene.begin() < 1 || gene.end() >= length) return false;
+  const std::int64_t begin = gene.begin() - 1, end = gene.end() + 1;
+  const auto path = path_of_genes(model, lattice, {gene}, begin, end);
+  if (!path) return false;
+  return features_of_path(model, lattice, SequenceSource(model, lattice, sequence.bases, begin, end), *path)
+      .has_value();
+}
+
+// Divides a sequence at what the grammar does not know.
+class PieceMaker {
+ public:
+  PieceMaker(const GeneModel& model, const GeneLattice& lattice, const std::string& annotation,
+             LearnGenesResult& result)
+      : model_(model), lattice_(lattice), annotation_(annotation), result_(result) {}
+
+  // `unknown`: stretches that may be genes or not.
+  CountedSequence add(const AnnotatedSequence& sequence, const std::vector<CodingTranscript>& unknown,
+                      std::vector<Piece>& pieces) {
+    CountedSequence counted{&sequence.bases, {}, {}};
+    const auto length = static_cast<std::int64_t>(sequence.bases.size());
+    for (const CodingTranscript& one : sequence.transcripts) {
+      counted.masked.push_back({one.begin(), std::min(one.end(), length)});
+      if (one.end() > length)
+        throw InputError({annotation_, sequence.name,
+                          "transcript " + one.id + " ends at base " + std::to_string(one.end()) + " of " +
+                              std::to_string(length),
+                          "give the sequence that the annotation is of"});
+    }
+    for (const CodingTranscript& one : unknown) counted.masked.push_back({one.begin(), one.end()});
+    std::vector<CodingTranscript> all = sequence.transcripts;
+    all.insert(all.end(), unknown.begin(), unknown.end());
+    Piece piece{&sequence, 0, 0, {}, {}};
+    std::int64_t reached = 0;  // the end of the last transcript
+    for (CodingTranscript& one : apart(std::move(all), &result_.overlapping)) {
+      const std::int64_t middle = (reached + one.begin()) / 2;
+      if (skipping_) piece.begin = middle, skipping_ = false;
+      reached = one.end();
+      if (!one.id.empty() && possible(model_, lattice_, sequence, one)) {
+        counted.genes.push_back(one);
+        piece.genes.push_back(std::move(one));
+        continue;
+      }
+      if (!one.id.empty()) result_.impossible.push_back(one.id);
+      finish(piece, middle, pieces);
+      skipping_ = true;
+    }
+    if (!skipping_) finish(piece, length, pieces);
+    skipping_ = false;
+    return counted;
+  }
+
+ private:
+  void finish(Piece& piece, std::int64_t end, std::vector<Piece>& pieces) {
+    piece.end = end;
+    if (piece.begin < piece.end && !piece.genes.empty()) {
+      auto path = path_of_genes(model_, lattice_, piece.genes, piece.begin, piece.end);
+      if (path) {
+        piece.path = std::move(*path);
+        pieces.push_back(piece);
+      }
+    }
+    piece.genes.clear();
+  }
+
+  const GeneModel& model_;
+  const GeneLattice& lattice_;
+  const std::string& annotation_;
+  LearnGenesResult& result_;
+  bool skipping_ = false;  // from a gene that is not possible on
+};
+
+// Stretches of a piece that the counted model takes for genes with certainty and that overlap none.
+std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLattice& lattice,
+                                           const Piece& piece) {
+  const SequenceSource source(model, lattice, piece.sequence->bases, piece.begin, piece.end);
+  const LatticePath path = best_path(lattice.lattice, source, 1);
+  std::vector<CodingTranscript> found;
+  for (const PathGene& gene : genes_of_path(model, lattice, path.segments, piece.begin)) {
+    const CodingTranscript one{"", "", gene.strand, gene.exons};
+    const bool overlaps =
+        std::any_of(piece.genes.begin(), piece.genes.end(), [&](const CodingTranscript& known) {
+          return one.begin() <= known.end() && known.begin() <= one.end();
+        });
+    if (overlaps || one.begin() < piece.begin + 1 || one.end() >= piece.end) continue;
+    const std::int64_t begin = one.begin() - 1, end = one.end() + 1;
+    const auto alone = path_of_genes(model, lattice, {one}, begin, end);
+    const auto features =
+        alone ? features_of_path(model, lattice,
+                                 SequenceSource(model, lattice, piece.sequence->bases, begin, end), *alone)
+              : std::nullopt;
+    if (features && score_of(model, *features) > kCertainGene) found.push_back(one);
+  }
+  return found;
+}
+
+// The numbers that are fitted: logarithms of weights, which stay positive, biases of content and scores of
+// transitions.
+struct Parameter {
+  double* value = nullptr;
+  bool is_weight = false;
+  double unit = 1;  // what the optimiser takes for one: about the error that a number is known with
+};
+
+std::vector<Parameter> parameters_of(GeneModel& model) {
+  std::vector<Parameter> parameters;
+  for (ContentModel& one : model.contents)
+    parameters.push_back({&one.weight, true}), parameters.push_back({&one.bias, false, kUnitOfBias});
+  for (SignalModel& one : model.signals) parameters.push_back({&one.weight, true});
+  for (LengthModel& one : model.lengths) parameters.push_back({&one.weight, true});
+  for (GeneTransition& one : model.transitions) parameters.push_back({&one.score, false});
+  return parameters;
+}
+
+// Derivatives of the score by the numbers of parameters_of(), in their order.
+std::vector<double> derivatives(const GeneFeatures& features) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < features.content.size(); ++i)
+    all.push_back(features.content[i]), all.push_back(features.bases[i]);
+  for (const auto* list : {&features.signals, &features.lengths, &features.transitions})
+    all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+class WeightFit {
+ public:
+  WeightFit(GeneModel& model, const std::vector<Piece>& pieces, const LearnGenesOptions& options)
+      : model_(model), pieces_(pieces), options_(options), parameters_(parameters_of(model)) {
+    for (const Parameter& one : parameters_)
+      start_.push_back((one.is_weight ? std::log(*one.value) : *one.value) / one.unit);
+  }
+
+  void fit(LearnGenesResult& result, const std::function<void(int, double)>& report) {
+    double last = -std::numeric_limits<double>::infinity();
+    MinimiseCalls calls;
+    calls.evaluate = [&](std::span<const double> x, std::span<double> gradient) {
+      return evaluate(x, gradient);
+    };
+    calls.iteration = [&](std::span<const double>, double value, double) {
+      result.iterations += 1;
+      result.log_likelihood = log_likelihood_;
+      report(result.iterations, log_likelihood_);
+      const bool ends =
+          result.iterations >= options_.iterations || value > last - kSmallestGain * std::abs(value);
+      if (result.iterations > 1 && ends) return true;
+      last = value;
+      return result.iterations >= options_.iterations;
+    };
+    last = std::numeric_limits<double>::infinity();
+    set(start_);
+    minimise(start_, calls);
+  }
+
+ private:
+  void set(std::span<const double> x) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      *parameters_[i].value = parameters_[i].is_weight ? std::exp(x[i]) : x[i] * parameters_[i].unit;
+  }
+
+  // Minus the log likelihood, with the penalty.
+  double evaluate(std::span<const double> x, std::span<double> gradient) {
+    set(x);
+    const GeneLattice lattice = compile(model_, "");
+    std::vector<double> values(pieces_.size());
+    std::vector<std::vector<double>> slopes(pieces_.size());
+    parallel_for(options_.threads, pieces_.size(), [&](std::size_t i, int) {
+      const Piece& piece = pieces_[i];
+      const SequenceSource source(model_, lattice, piece.sequence->bases, piece.begin, piece.end);
+      const auto truth = features_of_path(model_, lattice, source, piece.path);
+      if (!truth) throw std::logic_error("an annotated path is not possible");
+      const ExpectedGeneFeatures expected = expected_features(model_, lattice, source);
+      values[i] = score_of(model_, *truth) - expected.log_z;
+      slopes[i] = derivatives(*truth);
+      const std::vector<double> under_model = derivatives(expected.features);
+      for (std::size_t p = 0; p < slopes[i].size(); ++p) slopes[i][p] -= under_model[p];
+    });
+    log_likelihood_ = std::accumulate(values.begin(), values.end(), 0.0);
+    double value = -log_likelihood_;
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      double slope = 0;
+      for (const std::vector<double>& one : slopes) slope += one[p];
+      const double unit = parameters_[p].unit, away = (x[p] - start_[p]) * unit;
+      gradient[p] = unit * (kPenalty * away - slope * (parameters_[p].is_weight ? *parameters_[p].value : 1));
+      value += 0.5 * kPenalty * away * away;
+    }
+    return value;
+  }
+
+  GeneModel& model_;
+  const std::vector<Piece>& pieces_;
+  const LearnGenesOptions& options_;
+  std::vector<Parameter> parameters_;
+  std::vector<double> start_;
+  double log_likelihood_ = 0;
+};
+
+// Pieces and what is counted of them, into `model`.
+std::vector<Piece> divide(const std::vector<AnnotatedSequence>& sequences,
+                          const std::map<const AnnotatedSequence*, std::vector<CodingTranscript>>& unknown,
+                          const std::string& annotation, int order, GeneModel& model,
+                          const GeneLattice& lattice, LearnGenesResult& result) {
+  std::vector<Piece> pieces;
+  std::vector<CountedSequence> counted;
+  const GeneModel grammar = model;
+  PieceMaker maker(grammar, lattice, annotation, result);
+  for (const AnnotatedSequence& sequence : sequences) {
+    const auto found = unknown.find(&sequence);
+    counted.push_back(maker.add(
+        sequence, found == unknown.end() ? std::vector<CodingTranscript>{} : found->second, pieces));
+  }
+  count_genes(counted, order, model);
+  return pieces;
+}
+
+}  // namespace
+
+LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, const std::string& annotation,
+                             const LearnGenesOptions& options,
+                             const std::function<void(int, double)>& report) {
+  LearnGenesResult result;
+  GeneModel& model = result.model;
+  model = gene_grammar(options.grammar);
+  const GeneLattice lattice = compile(model, "");
+  std::vector<Piece> pieces = divide(sequences, {}, annotation, options.order, model, lattice, result);
+  std::map<const AnnotatedSequence*, std::vector<CodingTranscript>> unknown;
+  const GeneLattice counted = compile(model, "");
+  std::vector<std::vector<CodingTranscript>> beside(pieces.size());
+  parallel_for(options.threads, pieces.size(),
+               [&](std::size_t i, int) { beside[i] = genes_beside(model, counted, pieces[i]); });
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    result.unknown += static_cast<std::int64_t>(beside[i].size());
+    std::vector<CodingTranscript>& list = unknown[pieces[i].sequence];
+    list.insert(list.end(), beside[i].begin(), beside[i].end());
+  }
+  result.overlapping = 0, result.impossible.clear();
+  pieces = divide(sequences, unknown, annotation, options.order, model, lattice, result);
+  for (const Piece& piece : pieces) {
+    result.genes += static_cast<std::int64_t>(piece.genes.size());
+    result.bases += piece.end - piece.begin;
+  }
+  if (static_cast<std::size_t>(result.genes) < kFewestGenes)
+    throw InputError({annotation, "", std::to_string(result.genes) + " genes that can be learned from",
+                      "give more sequences, or another --grammar"});
+  // The longest first, so that threads end together.
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.end - a.begin > b.end - b.begin; });
+  if (options.iterations > 0) WeightFit(model, pieces, options).fit(result, report);
+  return result;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,209 @@
+#include "genes/predict_genes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "core/chain_model.h"
+#include "genes/gene_features.h"
+#include "genes/gene_path.h"
+#include "genes/sequence_source.h"
+
+namespace semicrf {
+namespace {
+
+// What both sides of a boundary of the path say: messages with the scores of the signals there.
+struct PathBoundary {
+  double before = kNegativeInfinity;  // forward message where the right segment begins
+  double behind = kNegativeInfinity;  // backward message where the left segment ends
+  double begins = kNegativeInfinity;  // log probabilities: the right segment's label begins there,
+  double ends = kNegativeInfinity;    // and the left one's ends there
+};
+
+class Predictor {
+ public:
+  Predictor(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
+            int threads)
+      : model_(model),
+        lattice_(lattice),
+        threads_(threads),
+        source_(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size())) {}
+
+  PredictedSequence predict() {
+    PredictedSequence out;
+    out.length = source_.length();
+    if (out.length == 0) return out;
+    LatticePath path = best_path(lattice_.lattice, source_, threads_);
+    out.score = path.score;
+    path_ = std::move(path.segments);
+    boundaries_.resize(path_.size());
+    for (std::size_t i = 1; i < path_.size(); ++i) index_.emplace(path_[i].begin, i);
+    const LatticeMarginals marginals = visit_marginals(
+        lattice_.lattice, source_, threads_, false,
+        [&](std::size_t, double log_z, const LatticeMessages& messages) { look_up(log_z, messages); });
+    out.log_z = marginals.log_z;
+    for (const PathGene& gene : genes_of_path(model_, lattice_, path_, 0))
+      out.genes.push_back(finish(gene, out.log_z));
+    return out;
+  }
+
+ private:
+  // Windows hold different boundaries: nothing is written twice.
+  void look_up(double log_z, const LatticeMessages& messages) {
+    for (std::size_t e = 0; e < messages.forward->events.size(); ++e) {
+      const LatticeNodes::Event& there = messages.forward->events[e];
+      const auto found = index_.find(there.boundary);
+      if (found == index_.end()) continue;
+      const LatticeNodes::Event& mirrored = messages.backward->events[messages.mirrored(e)];
+      PathBoundary& boundary = boundaries_[found->second];
+      const int left = path_[found->second - 1].label, right = path_[found->second].label;
+      for (std::size_t i = 0; i < there.step->endings.size(); ++i) {
+        if (there.step->endings[i].label != left) continue;
+        boundary.behind = messages.backward->beginnings[mirrored.first_beginning + i];
+        boundary.ends = messages.forward->endings[there.first_ending + i] + boundary.behind - log_z;
+      }
+      for (std::size_t i = 0; i < there.step->beginnings.size(); ++i) {
+        if (there.step->beginnings[i].label != right) continue;
+        boundary.before = messages.forward->beginnings[there.first_beginning + i];
+        boundary.begins = boundary.before + messages.backward->endings[mirrored.first_ending + i] - log_z;
+      }
+    }
+  }
+
+  // The probability of exactly these segments of the path, which are neither the first nor the last.
+  double probability(std::size_t first, std::size_t last, double log_z) const {
+    const std::vector<LatticeSegment> inside(path_.begin() + static_cast<std::ptrdiff_t>(first),
+                                             path_.begin() + static_cast<std::ptrdiff_t>(last));
+    const auto features = features_of_path(model_, lattice_, source_, inside);
+    if (!features) return 0;
+    const double score = score_of(model_, *features);
+    return std::min(1.0, std::exp(boundaries_[first].before + score + boundaries_[last].behind - log_z));
+  }
+
+  PredictedGene finish(const PathGene& gene, double log_z) const {
+    PredictedGene out;
+    out.strand = gene.strand;
+    out.probability = probability(gene.first, gene.last, log_z);
+    const double left = std::min(1.0, std::exp(boundaries_[gene.first].begins));
+    const double right = std::min(1.0, std::exp(boundaries_[gene.last].ends));
+    out.start_probability = gene.strand == '+' ? left : right;
+    out.stop_probability = gene.strand == '+' ? right : left;
+    add_exons(gene, log_z, out);
+    return out;
+  }
+
+  void add_exons(const PathGene& gene, double log_z, PredictedGene& out) const {
+    std::size_t i = gene.first;
+    for (const CodingExon& exon : gene.exons) {
+      while (path_[i].begin < exon.begin) ++i;
+      const std::size_t first = i;
+      while (i < gene.last && path_[i].end <= exon.end) ++i;
+      out.exons.push_back({exon, 0, probability(first, i, log_z)});
+    }
+    std::int64_t coding = 0;
+    const auto set_phase = [&](PredictedExon& exon) {
+      exon.phase = static_cast<int>((3 - coding % 3) % 3);
+      coding += exon.exon.end - exon.exon.begin;
+    };
+    if (gene.strand == '+')
+      std::for_each(out.exons.begin(), out.exons.end(), set_phase);
+    else
+      std::for_each(out.exons.rbegin(), out.exons.rend(), set_phase);
+  }
+
+  const GeneModel& model_;
+  const GeneLattice& lattice_;
+  int threads_;
+  SequenceSource source_;
+  std::vector<LatticeSegment> path_;
+  std::vector<PathBoundary> boundaries_;       // left of each segment
+  std::map<std::int64_t, std::size_t> index_;  // by boundary, the segment right of it
+};
+
+// A name as GFF3 wants it in column 1 and in attributes.
+std::string escaped(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code <= ' ' || code == 127 || std::string_view(";=&,%>").find(c) != std::string_view::npos)
+      text += fmt::format("%{:02X}", code);
+    else
+      text += c;
+  }
+  return text;
+}
+
+char amino_acid(int a, int b, int c) {
+  constexpr std::string_view kCode = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
+  if (a == kUnknownBase || b == kUnknownBase || c == kUnknownBase) return 'X';
+  return kCode[static_cast<std::size_t>(a * 16 + b * 4 + c)];
+}
+
+}  // namespace
+
+PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
+                                const std::vector<std::uint8_t>& bases, int threads) {
+  return Predictor(model, lattice, bases, threads).predict();
+}
+
+std::string gff_text(const std::string& name, const PredictedSequence& sequence) {
+  const std::string id = escaped(name);
+  std::string text = fmt::format("##sequence-region {} 1 {}\n", id, sequence.length);
+  int number = 0;
+  for (const PredictedGene& gene : sequence.genes) {
+    ++number;
+    const std::int64_t begin = gene.exons.front().exon.begin + 1, end = gene.exons.back().exon.end;
+    const auto line = [&](const char* kind, std::int64_t from, std::int64_t to, double score,
+                          const std::string& phase, const std::string& attributes) {
+      text += fmt::format("{}\tsemicrf\t{}\t{}\t{}\t{:.4g}\t{}\t{}\t{}\n", id, kind, from, to, score,
+                          gene.strand, phase, attributes);
+    };
+    const std::string gene_id = fmt::format("{}.g{}", id, number), transcript = gene_id + ".t1";
+    line("gene", begin, end, gene.probability, ".",
+         fmt::format("ID={};p_start={:.4g};p_stop={:.4g}", gene_id, gene.start_probability,
+                     gene.stop_probability));
+    line("mRNA", begin, end, gene.probability, ".", fmt::format("ID={};Parent={}", transcript, gene_id));
+    int exon_number = 0;
+    for (const PredictedExon& exon : gene.exons) {
+      ++exon_number;
+      line("exon", exon.exon.begin + 1, exon.exon.end, exon.probability, ".",
+           fmt::format("ID={}.exon{};Parent={}", transcript, exon_number, transcript));
+      line("CDS", exon.exon.begin + 1, exon.exon.end, exon.probability, std::to_string(exon.phase),
+           fmt::format("ID={}.cds;Parent={}", transcript, transcript));
+    }
+  }
+  return text;
+}
+
+std::string coding_text(const std::string& name, const PredictedSequence& sequence,
+                        const std::vector<std::uint8_t>& bases, bool protein) {
+  constexpr std::size_t kWidth = 60;
+  std::string text;
+  int number = 0;
+  for (const PredictedGene& gene : sequence.genes) {
+    std::vector<int> joined;
+    for (const PredictedExon& exon : gene.exons)
+      for (std::int64_t t = exon.exon.begin; t < exon.exon.end; ++t)
+        joined.push_back(bases[static_cast<std::size_t>(t)]);
+    if (gene.strand == '-') {
+      std::reverse(joined.begin(), joined.end());
+      for (int& base : joined) base = base == kUnknownBase ? base : 3 - base;
+    }
+    std::string letters;
+    if (protein) {
+      for (std::size_t i = 0; i + 5 < joined.size(); i += 3)
+        letters += amino_acid(joined[i], joined[i + 1], joined[i + 2]);
+    } else {
+      for (const int base : joined) letters += "ACGTN"[base];
+    }
+    text += fmt::format(">{}.g{}.t1 {}:{}-{}({})\n", escaped(name), ++number, name,
+                        gene.exons.front().exon.begin + 1, gene.exons.back().exon.end, gene.strand);
+    for (std::size_t at = 0; at < letters.size(); at += kWidth) text += letters.substr(at, kWidth) + "\n";
+  }
+  return text;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,181 @@
+#include "genes/sequence_source.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace semicrf {
+namespace {
+
+constexpr auto make_codes() {
+  std::array<std::uint8_t, 256> codes{};
+  codes.fill(kUnknownBase);
+  constexpr std::string_view kBases = "ACGT", kSmall = "acgt";
+  for (std::uint8_t i = 0; i < 4; ++i)
+    codes[static_cast<unsigned char>(kBases[i])] = codes[static_cast<unsigned char>(kSmall[i])] = i;
+  codes['U'] = codes['u'] = 3;
+  return codes;
+}
+constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
+
+int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
+
+}  // namespace
+
+std::vector<std::uint8_t> base_codes(std::string_view sequence) {
+  std::vector<std::uint8_t> codes(sequence.size());
+  std::transform(sequence.begin(), sequence.end(), codes.begin(),
+                 [](char c) { return kCodes[static_cast<unsigned char>(c)]; });
+  return codes;
+}
+
+SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattice,
+                               const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end)
+    : model_(&model), lattice_(&lattice), bases_(&bases), begin_(begin), end_(end) {
+  for (std::size_t c = 0; c < lattice.columns.size(); ++c)
+    if (model.contents[lattice.columns[c].model].codons) coding_columns_.push_back(static_cast<int>(c));
+  for (const SignalModel& signal : model.signals) {
+    Consensus consensus;
+    for (const std::string& word : signal.consensus) {
+      std::vector<int> codes;
+      for (const char letter : word) codes.push_back(kCodes[static_cast<unsigned char>(letter)]);
+      consensus.words.push_back(std::move(codes));
+    }
+    consensus_.push_back(std::move(consensus));
+  }
+}
+
+int SequenceSource::base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
+  return strand == '+' ? base(boundary + offset) : complement(base(boundary - 1 - offset));
+}
+
+bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundary) const {
+  const SignalModel& model = model_->signals[signal.model];
+  for (const std::vector<int>& word : consensus_[signal.model].words) {
+    bool same = true;
+    for (std::size_t i = 0; same && i < word.size(); ++i)
+      same =
+          base_along(boundary, model.consensus_at + static_cast<std::int64_t>(i), signal.strand) == word[i];
+    if (same) return true;
+  }
+  return false;
+}
+
+double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t boundary) const {
+  const SignalModel& model = model_->signals[signal.model];
+  double sum = 0;
+  for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
+    const int code = base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
+    if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][static_cast<std::size_t>(code)]);
+  }
+  return sum + motif_odds(model, boundary, signal.strand);
+}
+
+// The logarithm of the mean odds over the places where the motif may lie.
+double SequenceSource::motif_odds(const SignalModel& model, std::int64_t boundary, char strand) const {
+  if (model.motif.empty()) return 0;
+  double odds = 0;
+  for (int at = model.motif_from; at < model.motif_to; ++at) {
+    double sum = 0;
+    for (std::size_t i = 0; i < model.motif.size(); ++i) {
+      const int code = base_along(boundary, at + static_cast<std::int64_t>(i), strand);
+      if (code != kUnknownBase) sum += static_cast<double>(model.motif[i][static_cast<std::size_t>(code)]);
+    }
+    odds += std::exp(sum);
+  }
+  return std::log(kMissingMotif + (1 - kMissingMotif) * odds / (model.motif_to - model.motif_from));
+}
+
+void SequenceSource::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+  window.begin = begin, window.end = end;
+  fill_content(begin, end, window);
+  find_events(begin, end, window);
+  find_stops(begin, end, window);
+}
+
+void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+  const std::size_t columns = lattice_->columns.size();
+  window.content.assign(static_cast<std::size_t>(end - begin) * columns, 0.0F);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const auto [index, strand, frame] = lattice_->columns[c];
+    const ContentModel& model = model_->contents[index];
+    const int words = 1 << (2 * (model.order + 1));
+    const auto weight = static_cast<float>(model.weight), bias = static_cast<float>(model.bias);
+    // The word that ends (+) or begins (-) at a position, and how many known bases it has.
+    int word = 0, known = 0;
+    const auto put = [&](std::int64_t at) {  // position of the sequence
+      float score = 0;
+      if (known > model.order) {
+        int codon = 0;
+        if (model.codons) codon = static_cast<int>((at - frame + 3) % 3);
+        if (model.codons && strand == '-') codon = 2 - codon;
+        score = weight * model.tables[codon][word];
+      }
+      window.content[static_cast<std::size_t>(at - begin_ - begin) * columns + c] = score + bias;
+    };
+    const std::int64_t from = begin_ + begin, to = begin_ + end;
+    const auto take = [&](int code) {
+      if (code == kUnknownBase) {
+        known = 0, word = 0;
+        return;
+      }
+      word = (word * 4 + code) % words;
+      ++known;
+    };
+    if (strand == '+') {
+      for (std::int64_t t = from - model.order; t < to; ++t) {
+        take(base(t));
+        if (t >= from) put(t);
+      }
+    } else {
+      for (std::int64_t t = to - 1 + model.order; t >= from; --t) {
+        take(complement(base(t)));
+        if (t < to) put(t);
+      }
+    }
+  }
+}
+
+void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+  window.events.clear(), window.scores.clear();
+  for (std::int64_t t = begin; t < end; ++t) {
+    const std::int64_t boundary = begin_ + t;
+    const auto frame = static_cast<int>(boundary % 3);
+    LatticeWindow::Event event{t, 0, window.scores.size()};
+    int last_model = -1;
+    char last_strand = 0;
+    bool stands = false;
+    for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
+      const StrandedModel& signal = lattice_->signals[s];
+      if (signal.frame >= 0 && signal.frame != frame) continue;
+      if (signal.model != last_model || signal.strand != last_strand) stands = stands_at(signal, boundary);
+      last_model = signal.model, last_strand = signal.strand;
+      if (!stands) continue;
+      event.signals |= std::uint64_t{1} << s;
+      window.scores.push_back(
+          static_cast<float>(model_->signals[signal.model].weight * log_odds(signal, boundary)));
+    }
+    if (event.signals != 0 || lattice_->every_boundary) window.events.push_back(event);
+  }
+}
+
+void SequenceSource::find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+  window.barriers.clear();
+  const auto is_stop = [](int a, int b, int c) {  // TAA, TAG, TGA
+    return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
+  };
+  constexpr std::int64_t kBefore = LatticeWindow::kBarrier - 1;
+  for (std::int64_t t = std::max<std::int64_t>(0, begin - kBefore); t < end; ++t) {
+    const std::int64_t at = begin_ + t;
+    const bool plus = is_stop(base(at), base(at + 1), base(at + 2));
+    const bool minus = is_stop(complement(base(at + 2)), complement(base(at + 1)), complement(base(at)));
+    if (!plus && !minus) continue;
+    for (const int column : coding_columns_) {
+      const StrandedModel& coding = lattice_->columns[column];
+      if (coding.frame == static_cast<int>(at % 3) && (coding.strand == '+' ? plus : minus))
+        window.barriers.push_back({t, column});
+    }
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,279 @@
+// The lattice against the enumeration of all its segmentations: log Z, marginals, best path; windows, both
+// directions; laws with tables, tails and remainders, barriers, signals.
+#include "genes/lattice/lattice.h"
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "genes/lattice/lattice_inference.h"
+#include "support/catch.h"
+#include "support/seeds.h"
+
+namespace semicrf {
+namespace {
+
+// A sequence that lies in memory whole.
+class StoredSource : public LatticeSource {
+ public:
+  explicit StoredSource(LatticeWindow whole) : whole_(std::move(whole)) {}
+  std::int64_t length() const override { return whole_.end; }
+  void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override {
+    const std::size_t columns = whole_.content.size() / static_cast<std::size_t>(whole_.end);
+    window = {};
+    window.begin = begin, window.end = end;
+    window.content.assign(
+        whole_.content.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(begin) * columns),
+        whole_.content.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(end) * columns));
+    for (LatticeWindow::Event event : whole_.events) {
+      if (event.boundary < begin || event.boundary >= end) continue;
+      const std::size_t count = static_cast<std::size_t>(std::popcount(event.signals)), first = event.first;
+      event.first = window.scores.size();
+      for (std::size_t i = 0; i < count; ++i) window.scores.push_back(whole_.scores[first + i]);
+      window.events.push_back(event);
+    }
+    for (const LatticeWindow::Barrier& barrier : whole_.barriers)
+      if (barrier.begin + LatticeWindow::kBarrier > begin && barrier.begin < end)
+        window.barriers.push_back(barrier);
+  }
+  const LatticeWindow& whole() const { return whole_; }
+
+ private:
+  LatticeWindow whole_;
+};
+
+struct Problem {
+  Lattice lattice;
+  LatticeWindow sequence;
+};
+
+Problem random_problem(std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::normal_distribution<double> normal;
+  Problem problem;
+  Lattice& lattice = problem.lattice;
+  lattice.columns = 1 + below(3);
+  lattice.signals = 1 + below(4);
+  for (int l = 0; l < 3; ++l) {
+    LatticeLaw law;
+    const int longest = 1 + below(6);
+    for (int k = 0; k < longest; ++k) law.table.push_back(below(4) == 0 ? kNegativeInfinity : normal(random));
+    if (below(2) == 0) law.log_tail = -0.1 - std::abs(normal(random));
+    lattice.laws.push_back(law);
+  }
+  const int labels = 2 + below(4);
+  for (int c = 0; c < labels; ++c) {
+    LatticeLabel label;
+    label.name = std::to_string(c);
+    label.column = below(lattice.columns + 1) - 1;
+    label.start_signal = below(lattice.signals + 1) - 1;
+    label.end_signal = below(lattice.signals + 1) - 1;
+    label.law = below(3);
+    label.modulus = below(2) == 0 ? 3 : 1;
+    label.residue = below(label.modulus);
+    if (below(2) == 0) label.initial = normal(random);
+    if (below(2) == 0) label.final = normal(random);
+    lattice.labels.push_back(label);
+  }
+  for (int a = 0; a < labels; ++a)
+    for (int b = 0; b < labels; ++b)
+      if (below(3) != 0) lattice.edges.push_back({a, b, normal(random)});
+  LatticeWindow& sequence = problem.sequence;
+  sequence.end = 1 + below(9);
+  for (std::int64_t t = 0; t < sequence.end; ++t) {
+    for (int c = 0; c < lattice.columns; ++c) sequence.content.push_back(static_cast<float>(normal(random)));
+    LatticeWindow::Event event{t, 0, sequence.scores.size()};
+    for (int s = 0; s < lattice.signals; ++s) {
+      if (below(2) != 0) continue;
+      event.signals |= std::uint64_t{1} << s;
+      sequence.scores.push_back(static_cast<float>(normal(random)));
+    }
+    // Edges that need no signal are possible everywhere.
+    sequence.events.push_back(event);
+    if (below(4) == 0 && t + LatticeWindow::kBarrier <= sequence.end)
+      sequence.barriers.push_back({t, below(lattice.columns)});
+  }
+  return problem;
+}
+
+double law_score(const Lattice& lattice, const LatticeLabel& label, std::int64_t duration) {
+  const LatticeLaw& law = lattice.laws[static_cast<std::size_t>(label.law)];
+  const auto longest = static_cast<std::int64_t>(law.table.size());
+  if (duration % label.modulus != label.residue) return kNegativeInfinity;
+  if (duration <= longest) return law.table[static_cast<std::size_t>(duration - 1)];
+  std::int64_t from = longest;
+  while (from > 0 && from % label.modulus != label.residue) --from;
+  if (from == 0 || law.log_tail == kNegativeInfinity) return kNegativeInfinity;
+  return law.table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * law.log_tail;
+}
+
+// The score of a signal at a boundary; -inf where it does not stand there.
+double signal_score(const LatticeWindow& sequence, std::int64_t boundary, int signal) {
+  if (signal < 0) return 0;
+  const LatticeWindow::Event& event = sequence.events[static_cast<std::size_t>(boundary)];
+  if ((event.signals >> signal & 1) == 0) return kNegativeInfinity;
+  const auto before = std::popcount(event.signals & ((std::uint64_t{1} << signal) - 1));
+  return sequence.scores[event.first + static_cast<std::size_t>(before)];
+}
+
+struct Enumerated {
+  double log_z = kNegativeInfinity, best = kNegativeInfinity;
+  std::map<std::pair<std::int64_t, int>, double> starts, ends;  // log sums over segmentations
+};
+
+class Enumerator {
+ public:
+  explicit Enumerator(const Problem& problem) : problem_(problem) {}
+  Enumerated enumerate() {
+    extend(0, 0);
+    return std::move(out_);
+  }
+
+  // The score of a path from the definition.
+  double rescored(const std::vector<LatticeSegment>& path) {
+    double score = 0;
+    path_.clear();
+    for (const LatticeSegment& one : path) {
+      score += segment(one.begin, one.end, one.label);
+      path_.push_back(one);
+    }
+    path_.clear();
+    return score;
+  }
+
+ private:
+  void extend(std::int64_t from, double score) {
+    if (from == problem_.sequence.end) return finish(score);
+    for (int c = 0; c < static_cast<int>(problem_.lattice.labels.size()); ++c)
+      for (std::int64_t to = from + 1; to <= problem_.sequence.end; ++to) {
+        const double next = score + segment(from, to, c);
+        if (next == kNegativeInfinity) continue;
+        path_.push_back({from, to, c});
+        extend(to, next);
+        path_.pop_back();
+      }
+  }
+  double segment(std::int64_t from, std::int64_t to, int c) const {
+    const Lattice& lattice = problem_.lattice;
+    const LatticeLabel& label = lattice.labels[static_cast<std::size_t>(c)];
+    double score = law_score(lattice, label, to - from);
+    if (label.column >= 0) {
+      for (std::int64_t t = from; t < to; ++t)
+        score += static_cast<double>(
+            problem_.sequence.content[static_cast<std::size_t>(t * lattice.columns + label.column)]);
+      for (const LatticeWindow::Barrier& barrier : problem_.sequence.barriers)
+        if (barrier.column == label.column && barrier.begin >= from &&
+            barrier.begin + LatticeWindow::kBarrier <= to)
+          return kNegativeInfinity;
+    }
+    if (to == problem_.sequence.end) score += label.final;
+    if (from == 0) return score + label.initial;
+    const LatticeSegment& before = path_.back();
+    double edges = kNegativeInfinity;
+    for (const LatticeEdge& edge : lattice.edges)
+      if (edge.from == before.label && edge.to == c) edges = log_add(edges, edge.score);
+    return score + edges + signal_score(problem_.sequence, from, label.start_signal) +
+           signal_score(problem_.sequence, from,
+                        lattice.labels[static_cast<std::size_t>(before.label)].end_signal);
+  }
+  void finish(double score) {
+    if (score == kNegativeInfinity) return;
+    out_.log_z = log_add(out_.log_z, score);
+    if (score > out_.best) out_.best = score;
+    for (const LatticeSegment& one : path_) {
+      add(out_.starts, {one.begin, one.label}, score);
+      add(out_.ends, {one.end, one.label}, score);
+    }
+  }
+  static void add(std::map<std::pair<std::int64_t, int>, double>& sums, std::pair<std::int64_t, int> key,
+                  double score) {
+    const auto [entry, is_new] = sums.try_emplace(key, kNegativeInfinity);
+    entry->second = log_add(entry->second, score);
+  }
+  const Problem& problem_;
+  std::vector<LatticeSegment> path_;
+  Enumerated out_;
+};
+
+// Marginals of inner boundaries, compared with the sums of the enumeration.
+void compare_marginals(const Enumerated& truth, const LatticeMessages& messages, double log_z,
+                       std::set<std::pair<std::int64_t, int>>& starts_seen) {
+  for (std::size_t i = 0; i < messages.forward->events.size(); ++i) {
+    const LatticeNodes::Event& there = messages.forward->events[i];
+    const LatticeNodes::Event& mirrored = messages.backward->events[messages.mirrored(i)];
+    REQUIRE(there.boundary == mirrored.boundary);
+    const auto probability = [&](const auto& sums, int label) {
+      const auto found = sums.find({there.boundary, label});
+      return found == sums.end() ? 0.0 : std::exp(found->second - truth.log_z);
+    };
+    for (std::size_t n = 0; n < there.step->endings.size(); ++n) {
+      const int label = there.step->endings[n].label;
+      REQUIRE(mirrored.step->beginnings[n].label == label);
+      const double p = std::exp(messages.forward->endings[there.first_ending + n] +
+                                messages.backward->beginnings[mirrored.first_beginning + n] - log_z);
+      CHECK(std::abs(p - probability(truth.ends, label)) < 1e-10);
+    }
+    for (std::size_t n = 0; n < there.step->beginnings.size(); ++n) {
+      const int label = there.step->beginnings[n].label;
+      REQUIRE(mirrored.step->endings[n].label == label);
+      const double p = std::exp(messages.forward->beginnings[there.first_beginning + n] +
+                                messages.backward->endings[mirrored.first_ending + n] - log_z);
+      CHECK(std::abs(p - probability(truth.starts, label)) < 1e-10);
+      starts_seen.emplace(there.boundary, label);
+    }
+  }
+}
+
+TEST_CASE("a lattice equals the enumeration of its segmentations") {
+  std::mt19937 random(testing::test_seed(1));
+  int possible = 0;
+  for (int n = 0; n < 400; ++n) {
+    CAPTURE(n);
+    const Problem problem = random_problem(random);
+    const StoredSource source(problem.sequence);
+    const Enumerated truth = Enumerator(problem).enumerate();
+    std::vector<LatticeSegment> first_path;
+    for (const std::int64_t window : {1, 2, 3, 5, 100}) {
+      CAPTURE(window);
+      const LatticePath path = best_path(problem.lattice, source, 2, window);
+      std::mutex mutex;
+      std::set<std::pair<std::int64_t, int>> starts_seen;
+      const LatticeMarginals marginals = visit_marginals(
+          problem.lattice, source, 2, true,
+          [&](std::size_t, double log_z, const LatticeMessages& messages) {
+            const std::lock_guard lock(mutex);
+            compare_marginals(truth, messages, log_z, starts_seen);
+          },
+          window);
+      if (truth.log_z == kNegativeInfinity) {
+        CHECK(path.segments.empty());
+        CHECK(marginals.log_z == kNegativeInfinity);
+        CHECK(marginals.log_z_backward == kNegativeInfinity);
+        continue;
+      }
+      CHECK(std::abs(marginals.log_z - truth.log_z) < 1e-10);
+      CHECK(std::abs(marginals.log_z_backward - truth.log_z) < 1e-10);
+      CHECK(std::abs(path.score - truth.best) < 1e-10);
+      // Of equal paths any may be the best, but the same one in all windows.
+      CHECK(std::abs(Enumerator(problem).rescored(path.segments) - truth.best) < 1e-10);
+      if (first_path.empty()) first_path = path.segments;
+      REQUIRE(path.segments.size() == first_path.size());
+      for (std::size_t i = 0; i < path.segments.size(); ++i) {
+        CHECK(path.segments[i].begin == first_path[i].begin);
+        CHECK(path.segments[i].label == first_path[i].label);
+      }
+      // Every start that a segmentation has was looked at.
+      for (const auto& [key, sum] : truth.starts)
+        if (key.first > 0) CHECK(starts_seen.contains(key));
+    }
+    possible += truth.log_z > kNegativeInfinity ? 1 : 0;
+  }
+  CHECK(possible > 100);
+}
+
+}  // namespace
+}  // namespace semicrf
