@@ -40,7 +40,7 @@ void add_eval_genes_command(CLI::App& program) {
       "f1\n");
   const auto arguments = std::make_shared<EvalGenesArguments>();
   command->add_option("PRED", arguments->predicted, "predicted genes, GFF3 or GTF")->required();
-  command->add_option("--truth", arguments->truth, "annotated genes, GFF3 or GTF")->required();
+  command->add_option("--truth", arguments->truth, "file of the annotated genes, GFF3 or GTF")->required();
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command
       ->add_option("--sequences", arguments->sequences,

@@ -126,7 +126,7 @@ void add_genes_command(CLI::App& program) {
   const auto arguments = std::make_shared<GenesArguments>();
   command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed; - for standard input")
       ->required();
-  command->add_option("-p,--params", arguments->model, "gene model (train-genes)")->required();
+  command->add_option("-p,--params", arguments->model, "file of the gene model (train-genes)")->required();
   command->add_option("-o,--output", arguments->output, "GFF3 to write; - for standard output (default)");
   command->add_option("--proteins", arguments->proteins, "proteins to write, FASTA");
   command->add_option("--coding", arguments->coding, "coding sequences to write, FASTA");

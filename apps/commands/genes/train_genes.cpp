@@ -94,8 +94,7 @@ void add_train_genes_command(CLI::App& program) {
   LearnGenesOptions& options = arguments->options;
   command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed")->required();
   command
-      ->add_option("--annotation", arguments->annotation,
-                   "genes of these sequences, GFF3 or GTF with CDS lines")
+      ->add_option("--annotation", arguments->annotation, "file of their genes, GFF3 or GTF with CDS lines")
       ->required();
   command->add_option("-o,--output", arguments->output, "gene model to write")->required();
   add_choice(
