@@ -28,7 +28,7 @@ PAGES = (PAGE, ROOT / "docs/paper-experiments.md")
 DRAWN = {"paper-rare-f1": "centring_rare_f1", "paper-bandwidths": "banded_heat", "paper-forward": "frontier_A_T1024", "paper-length": "frontier_E", "paper-memory": "frontier_C",
          "paper-largest": "frontier_D_49152MiB"}
 KEPT = ("banded_bounds", "banded_counted", "banded_fill_in", "banded_orderings", "banded_peers", "banded_powers", "card", "centring_ablation", "centring_example", "centring_peaks",
-        "centring_position_max", "centring_trained", "complexity", "durations", "frontier_largest", "frontier_long", "frontier_memory", "frontier_times", "gene_lengths", "low_rank_cost",
+        "centring_position_max", "centring_trained", "complexity", "durations", "encoder", "encoder_seeds", "encoder_times", "frontier_largest", "frontier_long", "frontier_memory", "frontier_times", "gene_lengths", "genome", "low_rank_cost",
         "low_rank_gain", "numbers_accumulators", "numbers_short", "numbers_tiles", "peers", "peers_cuda", "semirings", "speech", "speech_ranks", "speech_training", "steps", "training",
         "training_peers", "training_rounding", "training_shared", "validation_gradients", "validation_invariants", "validation_long")
 BLOCK = re.compile(r"(<!-- table (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)

@@ -182,8 +182,11 @@ def ranks(folder):
 def speech(folder):
     def value(number):
         return "" if not isinstance(number, float) or math.isnan(number) else "%.4g" % number
-    return table(("", "paper, K = 1", "paper, K = 30", "linear heads, K = 1", "linear heads, K = 30", "BiLSTM"),
-                 [[row["number"], value(row["paper_k1"]), value(row["paper_k30"]), value(row["k1"]), value(row["k30"]), "with the torch layer"] for row in folder("speech")])
+    def encoder(row, name):
+        found = first(folder("encoder"), number=row["number"])
+        return value(found[name]) if found else ""
+    return table(("", "paper, K = 1", "paper, K = 30", "linear heads, K = 1", "linear heads, K = 30", "BiLSTM, K = 1", "BiLSTM, K = 30"),
+                 [[row["number"], value(row["paper_k1"]), value(row["paper_k30"]), value(row["k1"]), value(row["k30"]), encoder(row, "chain"), encoder(row, "semi")] for row in folder("speech")])
 
 
 def speech_results(folder):
@@ -200,6 +203,43 @@ def speech_results(folder):
                    row["sign"].replace("-", "")] for row in folder("speech")])
 
 
+ENCODER = (("chain", "K = 1"), ("semi", "K = 30"), ("semi+heads", "K = 30, heads"), ("semi, mean", "K = 30, centred"), ("softmax", "softmax"), ("its loss", "flash-semicrf's loss"))
+
+
+def encoder_of(name, models):
+    """Means over seeds, with their standard deviation where there are several; the difference within them."""
+    def make(folder):
+        def cell(row, column):
+            mean, spread = row.get(column), row.get(column + " sd")
+            return "" if not isinstance(mean, float) else figure(mean) + (" ± " + figure(spread, 2) if isinstance(spread, float) else "")
+        return table(["", "paper, K = 1", "paper, K = 30"] + [title for column, title in ENCODER if column in models] + ["K = 30 less K = 1"],
+                     [[row["number"]] + [figure(row[key]) if isinstance(row[key], float) else "" for key in ("paper_k1", "paper_k30")]
+                      + [cell(row, column) for column, _ in ENCODER if column in models] + [cell(row, "difference")] for row in folder(name)])
+    return make
+
+
+def encoder_times(folder):
+    named = {"chain": "semicrf", "semi": "semicrf", "semi+heads": "semicrf, heads", "semi, mean": "semicrf, centred", "flash-semicrf, chain": "flash-semicrf, PyTorch",
+             "flash-semicrf": "flash-semicrf, Triton", "linear scan": "its linear scan"}
+    lines = []
+    for row in folder("encoder_times"):
+        compiles = row["model"] == "flash-semicrf" and row["steps_timed"] == 1
+        lines.append([named.get(row["model"], row["model"]), "%g" % row["K"] if isinstance(row["K"], float) else "", "compiles" if compiles else figure(row["ms_per_step"]), "" if compiles else figure(row["s_per_epoch"])]
+                     + [figure(row[key]).replace("-", "") for key in ("decode_s", "sentences_per_s", "kframes_per_s", "peak_GiB")])
+    return table(("last layer", "K", "ms a step", "s a pass", "paths of the test part, s", "sentences/s", "kframes/s", "peak, GiB"), lines)
+
+
+def genes_of(name):
+    def make(folder):
+        def cell(row, column):
+            mean, spread = row[column], row[column + " sd"]
+            return "" if not isinstance(mean, float) else figure(mean) + (" ± " + figure(spread, 2) if isinstance(spread, float) else "")
+        columns = ("accuracy", "boundary_f1", "boundary_f1_30", "segment_f1_iou", "segments", "nll_per_base")
+        return table(("last layer", "labels", "base accuracy", "boundary F1, exact", "30 bp", "segment F1, IoU 0.5", "segments", "NLL per base"),
+                     [[row["model"], row["labels"]] + [cell(row, column) for column in columns] for row in folder(name)])
+    return make
+
+
 def steps(folder):
     return table(("step", "form", "seconds of processors"), [[row["step"], row["form"], figure(row["processor_seconds"])] for row in folder("steps")])
 
@@ -210,5 +250,6 @@ def makers():
     found = {name: claims_of(module) for name, module in named.items()}
     found.update({"summary": summary, "baselines": baselines, "trained": trained, "bands": bands, "accuracy": accuracy, "training": training, "forward": forward, "largest n": largest, "exponents": exponents,
                   "peers on a processor": peers_of("peers", "double"), "peers on a card": peers_of("peers_cuda", "float"), "card": card, "low rank": gains, "ranks": ranks,
-                  "tables 6 and 7": speech, "speech results": speech_results, "steps": steps})
+                  "tables 6 and 7": speech, "speech results": speech_results, "steps": steps, "encoder": encoder_of("encoder", [name for name, _ in ENCODER[:5]]),
+                  "encoder, seeds": encoder_of("encoder_seeds", ("chain", "semi", "semi+heads", "its loss")), "encoder times": encoder_times, "genes": genes_of("genome")})
     return found

@@ -124,7 +124,7 @@ def elsewhere(claims):
     claims.note("App. D", "∇P and ∇π by the same marginals", "stated", "tests/unit/train, parity: test_gradients", NOT_HERE, "tests of the product, against central differences")
     claims.note("Table 4", "tile sizes; 384 registers against 120", "stated", "", NOT_HERE, "a property of one Triton kernel on one card")
     claims.note("7", "gradients of boundary and content scores are decoupled; modalities are routed to one of them", "stated", "", NOT_HERE, "no experiment in the paper")
-    claims.note("Tables 6, 7", "TIMIT with a BiLSTM encoder", "below", "", NOT_HERE, "the corpus is not free; the encoder comes with the torch layer")
+    claims.note("Tables 6, 7", "TIMIT with a BiLSTM encoder", "below", "", NOT_HERE, "the corpus is not free; below, the encoder on another corpus")
 
 
 GROUPS = [("semicrf-lab validation", ("validation_invariants", "validation_long", "validation_gradients"), invariants),
