@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Both experiments of tests/lab/encoder on a GPU: about eight minutes of an H100.
+# Both experiments of tests/lab/encoder on a GPU, as far as they get in nine minutes (on an H100: one seed of speech).
 #
 #   tests/lab/encoder/gpu.sh [FOLDER] [PARTS]
 #
