@@ -22,7 +22,7 @@ int place_of(std::vector<StrandedModel>& list, const StrandedModel& wanted) {
 
 class Compiler {
  public:
-  explicit Compiler(const GeneModel& model) : model_(model) {}
+  explicit Compiler(const GeneModel& model) : model_(model), labels_of_(model.states.size()) {}
 
   GeneLattice compile() {
     add_laws();
@@ -78,6 +78,7 @@ class Compiler {
       label.residue = (meaning.next_frame - meaning.frame + 3) % 3;
     }
     if (s == 0) label.initial = label.final = 0;
+    labels_of_[static_cast<std::size_t>(s)].push_back(out_.labels.size());
     out_.lattice.labels.push_back(std::move(label));
     out_.labels.push_back(meaning);
   }
@@ -90,16 +91,23 @@ class Compiler {
 
   void add_edges() {
     for (std::size_t t = 0; t < model_.transitions.size(); ++t) {
-      const GeneTransition& transition = model_.transitions[t];
-      for (std::size_t a = 0; a < out_.labels.size(); ++a)
-        for (std::size_t b = 0; b < out_.labels.size(); ++b) {
-          if (!follows(transition, out_.labels[a], out_.labels[b])) continue;
-          out_.lattice.edges.push_back({static_cast<int>(a), static_cast<int>(b), transition.score});
-          const auto& labels = out_.lattice.labels;
-          if (labels[a].end_signal < 0 && labels[b].start_signal < 0) out_.every_boundary = true;
-          out_.transition_of_edge.push_back(static_cast<int>(t));
-        }
+      const auto [from, to, score] = model_.transitions[t];
+      add_edges(t, from, to);
+      // Against the strand the second of the two stands left.
+      if (from != to) add_edges(t, to, from);
     }
+  }
+
+  void add_edges(std::size_t transition, int left, int right) {
+    const auto& labels = out_.lattice.labels;
+    for (const std::size_t a : labels_of_[static_cast<std::size_t>(left)])
+      for (const std::size_t b : labels_of_[static_cast<std::size_t>(right)]) {
+        if (!follows(model_.transitions[transition], out_.labels[a], out_.labels[b])) continue;
+        out_.lattice.edges.push_back(
+            {static_cast<int>(a), static_cast<int>(b), model_.transitions[transition].score});
+        out_.transition_of_edge.push_back(static_cast<int>(transition));
+        if (labels[a].end_signal < 0 && labels[b].start_signal < 0) out_.every_boundary = true;
+      }
   }
 
   // Whether label b may stand right of label a by this rule: along the + strand, or against the - strand.
@@ -115,6 +123,7 @@ class Compiler {
   }
 
   const GeneModel& model_;
+  std::vector<std::vector<std::size_t>> labels_of_;  // by state
   GeneLattice out_;
 };
 

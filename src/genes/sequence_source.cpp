@@ -35,13 +35,17 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
   for (std::size_t c = 0; c < lattice.columns.size(); ++c)
     if (model.contents[lattice.columns[c].model].codons) coding_columns_.push_back(static_cast<int>(c));
   for (const SignalModel& signal : model.signals) {
-    Consensus consensus;
+    PreparedSignal prepared;
+    for (const auto& row : signal.motif) {
+      prepared.motif.push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
+      for (std::size_t b = 0; b < 4; ++b) prepared.motif.back()[b] = std::exp(static_cast<double>(row[b]));
+    }
     for (const std::string& word : signal.consensus) {
       std::vector<int> codes;
       for (const char letter : word) codes.push_back(kCodes[static_cast<unsigned char>(letter)]);
-      consensus.words.push_back(std::move(codes));
+      prepared.words.push_back(std::move(codes));
     }
-    consensus_.push_back(std::move(consensus));
+    signals_.push_back(std::move(prepared));
   }
 }
 
@@ -51,7 +55,7 @@ int SequenceSource::base_along(std::int64_t boundary, std::int64_t offset, char 
 
 bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundary) const {
   const SignalModel& model = model_->signals[signal.model];
-  for (const std::vector<int>& word : consensus_[signal.model].words) {
+  for (const std::vector<int>& word : signals_[signal.model].words) {
     bool same = true;
     for (std::size_t i = 0; same && i < word.size(); ++i)
       same =
@@ -68,20 +72,22 @@ double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t bounda
     const int code = base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
     if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][static_cast<std::size_t>(code)]);
   }
-  return sum + motif_odds(model, boundary, signal.strand);
+  return sum + motif_odds(signal, boundary);
 }
 
 // The logarithm of the mean odds over the places where the motif may lie.
-double SequenceSource::motif_odds(const SignalModel& model, std::int64_t boundary, char strand) const {
+double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boundary) const {
+  const SignalModel& model = model_->signals[signal.model];
   if (model.motif.empty()) return 0;
+  const auto& odds_of_motif = signals_[signal.model].motif;
   double odds = 0;
   for (int at = model.motif_from; at < model.motif_to; ++at) {
-    double sum = 0;
+    double product = 1;
     for (std::size_t i = 0; i < model.motif.size(); ++i) {
-      const int code = base_along(boundary, at + static_cast<std::int64_t>(i), strand);
-      if (code != kUnknownBase) sum += static_cast<double>(model.motif[i][static_cast<std::size_t>(code)]);
+      const int code = base_along(boundary, at + static_cast<std::int64_t>(i), signal.strand);
+      product *= odds_of_motif[i][static_cast<std::size_t>(code)];
     }
-    odds += std::exp(sum);
+    odds += product;
   }
   return std::log(kMissingMotif + (1 - kMissingMotif) * odds / (model.motif_to - model.motif_from));
 }

@@ -1,6 +1,7 @@
 // The lattice of a DNA sequence: its content, signals and stop codons, made window by window.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ class SequenceSource : public LatticeSource {
   double log_odds(const StrandedModel& signal, std::int64_t boundary) const;
 
  private:
-  double motif_odds(const SignalModel& model, std::int64_t boundary, char strand) const;
+  double motif_odds(const StrandedModel& signal, std::int64_t boundary) const;
   void fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   void find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
@@ -49,10 +50,11 @@ class SequenceSource : public LatticeSource {
   const std::vector<std::uint8_t>* bases_;
   std::int64_t begin_, end_;
   std::vector<int> coding_columns_;  // those whose stop codons are barriers
-  struct Consensus {
-    std::vector<std::vector<int>> words;  // base codes
+  struct PreparedSignal {
+    std::vector<std::vector<int>> words;       // base codes
+    std::vector<std::array<double, 5>> motif;  // odds by base code
   };
-  std::vector<Consensus> consensus_;  // by model of signals
+  std::vector<PreparedSignal> signals_;  // by model of signals
 };
 
 }  // namespace semicrf
