@@ -103,8 +103,10 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeW
   const std::size_t columns = lattice_->columns.size();
   window.content.assign(static_cast<std::size_t>(end - begin) * columns, 0.0F);
   for (std::size_t c = 0; c < columns; ++c) {
-    const auto [index, strand, frame] = lattice_->columns[c];
-    const ContentModel& model = model_->contents[index];
+    const StrandedModel& column = lattice_->columns[c];
+    const ContentModel& model = model_->contents[column.model];
+    const char strand = column.strand;
+    const int frame = column.frame;
     const int words = 1 << (2 * (model.order + 1));
     const auto weight = static_cast<float>(model.weight), bias = static_cast<float>(model.bias);
     // The word that ends (+) or begins (-) at a position, and how many known bases it has.
