@@ -75,9 +75,9 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
   first_scores = padded(start, width, 0.0);
   last_scores = padded(end, width, 0.0);
   log_tail = padded(model.log_tail, width, kNone);
-  last_bias.assign(static_cast<std::size_t>(width), kNone);
-  tail_correction.assign(static_cast<std::size_t>(width), 0.0);
-  tail_factor.assign(static_cast<std::size_t>(width), zero<Real, Semiring>());
+  last_bias.assign(width, kNone);
+  tail_correction.assign(width, 0.0);
+  tail_factor.assign(width, zero<Real, Semiring>());
   for (int c = 0; c < labels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     last_bias[i] = bias_or_forbidden(duration, c);
@@ -134,7 +134,7 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
   for (int k = 0; k < duration; ++k) {
     for (int c = 0; c < labels; ++c) bias[at(k, width, c)] = model.duration_bias[at(k, labels, c)];
   }
-  largest_bias.assign(static_cast<std::size_t>(width), kNone);
+  largest_bias.assign(width, kNone);
   duration_bound.assign(at(offsets + 1, width, 0), kEmpty);
   const bool by_group = layout == DurationLayout::kByGroup;
   duration_table.assign(
@@ -182,7 +182,7 @@ bool ChainTables<Real, Semiring>::near_are_alike() const {
   for (int c = 0; c < labels; ++c) {
     double least = -kNone;
     for (int k = 1; k <= kBlock; ++k) least = std::min(least, bias_or_forbidden(k, c));
-    const int bound = duration_bound[static_cast<std::size_t>(c)];
+    const int bound = duration_bound[c];
     if (!is_empty(bound) && bound - units_of<Semiring>(least) > kWidest) return false;
   }
   return true;
@@ -254,11 +254,11 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
   const auto wide = static_cast<std::size_t>(width);
   std::vector<double> into(wide, kNone), out_of(wide, kNone);
   for (int to = 0; to < labels; ++to) {
-    double& most = into[static_cast<std::size_t>(to)];
+    double& most = into[to];
     for (int from = 0; from < labels; ++from) most = std::max(most, model.transition_at(from, to));
     if (most == kNone) continue;
     for (int from = 0; from < labels; ++from) {
-      double& source = out_of[static_cast<std::size_t>(from)];
+      double& source = out_of[from];
       source = std::max(source, model.transition_at(from, to) - most);
     }
   }
@@ -284,8 +284,8 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
     for (int to = 0; to < labels; ++to) {
       const double score = forward ? model.transition_at(from, to) : model.transition_at(to, from);
       if (score == kNone) continue;
-      const double by_to = transition_bound[static_cast<std::size_t>(to)];
-      const double by_from = source_bound[static_cast<std::size_t>(from)];
+      const double by_to = transition_bound[to];
+      const double by_from = source_bound[from];
       // Rounded from the same double in both directions.
       const double rest = forward ? (score - by_to) - by_from : (score - by_from) - by_to;
       transition[at(from, width, to)] = relative(rest, 0.0, &transition_vanished);

@@ -62,7 +62,7 @@ class SpooledArray {
     bool next(Value& value) {
       if (index_ == list_->size()) return false;
       if (index_ % kBlock == 0) list_->load_block(index_ / kBlock, block_);
-      value = block_[static_cast<std::size_t>(index_++ % kBlock)];
+      value = block_[index_++ % kBlock];
       return true;
     }
 

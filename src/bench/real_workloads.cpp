@@ -128,10 +128,10 @@ void set_durations(ChainModel& model, std::size_t c, std::span<const double> exa
     double total = 0;
     for (int k = 1; k <= reach; ++k) total += weight(k);
     for (int k = 1; k <= std::min(reach, longest); ++k)
-      mass[static_cast<std::size_t>(k)] += weight(k) / total / static_cast<double>(examples.size());
+      mass[k] += weight(k) / total / static_cast<double>(examples.size());
   }
   for (int k = 1; k <= longest; ++k) {
-    const double probability = 0.999 * mass[static_cast<std::size_t>(k)] + 1e-3 / last;
+    const double probability = 0.999 * mass[k] + 1e-3 / last;
     model.duration_bias[static_cast<std::size_t>(k - 1) * labels + c] =
         k <= last ? std::log(probability) : kForbidden;
   }
@@ -189,7 +189,7 @@ class ChainDraw {
 
   std::vector<int> draw(std::int64_t length, Random& random) const {
     std::vector<int> path;
-    path.reserve(static_cast<std::size_t>(length));
+    path.reserve(length);
     for (std::size_t label = start_.draw(random); static_cast<std::int64_t>(path.size()) < length;
          label = next_[label].draw(random)) {
       auto duration = static_cast<std::int64_t>(duration_[label].draw(random)) + 1;
@@ -236,7 +236,7 @@ void add_chr11_scores(std::span<const int> path, Random& random, std::vector<flo
   for (const int label : path) {
     std::array<double, kStates> row = bias;
     for (std::size_t m = 0; m < kMarks; ++m) {
-      if (uniform(random) >= kMarkProbability[static_cast<std::size_t>(label)][m]) continue;
+      if (uniform(random) >= kMarkProbability[label][m]) continue;
       for (std::size_t c = 0; c < kStates; ++c) row[c] += weight[c][m];
     }
     for (const double score : row) scores.push_back(static_cast<float>(score));
@@ -327,7 +327,7 @@ BenchSample make_real_sample(const BenchWorkload& workload, std::uint64_t seed) 
       throw std::logic_error("a workload of normal scores is not a real one");
   }
   const ChainDraw chain(sample.model);
-  sample.emissions.reserve(static_cast<std::size_t>(workload.positions() * workload.num_labels));
+  sample.emissions.reserve(workload.positions() * workload.num_labels);
   for (int i = 0; i < workload.sequences; ++i)
     add_scores(chain.draw(workload.length, random), random, sample.emissions);
   return sample;

@@ -38,8 +38,7 @@ std::vector<SequenceResult> SequencePasses::log_partitions() const {
   if (in_one_call()) return engine().batches().log_partitions(sequences_);
   std::vector<SequenceResult> results(sequences_.size());
   parallel_for(static_cast<int>(engines_.size()), sequences_.size(), [&](std::size_t i, int worker) {
-    ForwardWindow window = engines_[static_cast<std::size_t>(worker)]->forward(
-        sequences_[i], {0, sequences_[i].length}, nullptr, {});
+    ForwardWindow window = engines_[worker]->forward(sequences_[i], {0, sequences_[i].length}, nullptr, {});
     results[i] = {log_sum(window.right), std::move(window.chunks)};
   });
   return results;
@@ -63,7 +62,7 @@ PathsRun SequencePasses::paths() const {
   } else {
     const int threads_of_one = sequences_.size() == 1 ? threads_ : 1;
     parallel_for(static_cast<int>(engines_.size()), sequences_.size(), [&](std::size_t i, int worker) {
-      results[i] = path_of(*engines_[static_cast<std::size_t>(worker)], sequences_[i], threads_of_one);
+      results[i] = path_of(*engines_[worker], sequences_[i], threads_of_one);
     });
   }
   PathsRun run;
@@ -84,8 +83,8 @@ std::vector<SequenceResult> SequencePasses::results(std::span<const PosteriorArr
   parallel_for(static_cast<int>(engines_.size()), sequences_.size(), [&](std::size_t i, int worker) {
     PosteriorArrays arrays = out[i];
     if (counts != nullptr) arrays.counts = &counted[i];
-    PosteriorWindow window = engines_[static_cast<std::size_t>(worker)]->posteriors(
-        sequences_[i], {0, sequences_[i].length}, nullptr, nullptr, arrays);
+    PosteriorWindow window =
+        engines_[worker]->posteriors(sequences_[i], {0, sequences_[i].length}, nullptr, nullptr, arrays);
     results[i] = {log_sum(window.right_forward), std::move(window.chunks)};
   });
   for (const ExpectedCounts& one : counted) {

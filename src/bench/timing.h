@@ -24,7 +24,7 @@ inline double median(std::vector<double> values) {
 inline double median_seconds(int repeats, const std::function<void()>& work) {
   work();
   std::vector<double> seconds;
-  seconds.reserve(static_cast<std::size_t>(repeats));
+  seconds.reserve(repeats);
   for (int i = 0; i < repeats; ++i) seconds.push_back(seconds_of(work));
   return median(std::move(seconds));
 }

@@ -77,9 +77,9 @@ class CpuEngine final : public Engine {
       posterior_factory_ = cpu::posterior_unit(
           model_, precision_, single ? cpu::posterior_float(model_) : cpu::posterior_double(model_));
     });
-    viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
-    message_kernels_.resize(static_cast<std::size_t>(pool_.size()));
-    posterior_kernels_.resize(static_cast<std::size_t>(pool_.size()));
+    viterbi_kernels_.resize(pool_.size());
+    message_kernels_.resize(pool_.size());
+    posterior_kernels_.resize(pool_.size());
   }
 
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override {
@@ -177,19 +177,19 @@ class CpuEngine final : public Engine {
     return true;
   }
   cpu::ViterbiKernel& viterbi_kernel(int worker) {
-    auto& kernel = viterbi_kernels_[static_cast<std::size_t>(worker)];
+    auto& kernel = viterbi_kernels_[worker];
     if (!kernel) kernel = viterbi_factory_->make();
     return *kernel;
   }
   // For best_forward(): the kernels of the path, but for those of K = 1, which keep no such messages.
   cpu::ViterbiKernel& message_kernel(int worker) {
     if (!message_factory_) return viterbi_kernel(worker);
-    auto& kernel = message_kernels_[static_cast<std::size_t>(worker)];
+    auto& kernel = message_kernels_[worker];
     if (!kernel) kernel = message_factory_->make();
     return *kernel;
   }
   cpu::PosteriorKernel& posterior_kernel(int worker) {
-    auto& kernel = posterior_kernels_[static_cast<std::size_t>(worker)];
+    auto& kernel = posterior_kernels_[worker];
     if (!kernel) kernel = posterior_factory_->make();
     return *kernel;
   }

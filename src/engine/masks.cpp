@@ -9,9 +9,7 @@
 namespace semicrf {
 namespace {
 
-bool is_twin(const ChainModel& model, int label) {
-  return !model.twin.empty() && model.twin[static_cast<std::size_t>(label)] >= 0;
-}
+bool is_twin(const ChainModel& model, int label) { return !model.twin.empty() && model.twin[label] >= 0; }
 
 // The largest of the scores that labels get at an edge of the sequence: +inf where neither a label nor a twin
 // of it can be there.

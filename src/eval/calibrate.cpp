@@ -222,10 +222,9 @@ class Calibration {
     LabelsCalibration result = has_ending(path, {".npy"}) ? label_array(path, name) : label_tracks(path);
     warn_of_missing(result.file, result.missing);
     for (const auto& [label, bins] : unknown_)
-      warnings_.push_back({"label-without-posterior", std::to_string(bins) + " bins have the true label '" +
-                                                          labels_.names()[static_cast<std::size_t>(label)] +
-                                                          "', for which " + result.file +
-                                                          " has no posterior; it counts as 0 there"});
+      warnings_.push_back({"label-without-posterior",
+                           std::to_string(bins) + " bins have the true label '" + labels_.names()[label] +
+                               "', for which " + result.file + " has no posterior; it counts as 0 there"});
     for (const auto& [label, bins] : unknown_) result.unknown += bins;
     return result;
   }
@@ -269,7 +268,7 @@ class Calibration {
     for (const auto& [number, path] : label_files(prefix)) {
       const int label = number;  // clang cannot capture what a binding names
       LabelCalibration& one = result.labels.emplace_back();
-      one.name = labels_.names()[static_cast<std::size_t>(label)];
+      one.name = labels_.names()[label];
       one.reliability = Reliability(options_.bins);
       std::map<int, std::int64_t> bins_of;
       result.missing = read_track(path, [&](BinTruth& truth, const ProbabilityRun& run) {

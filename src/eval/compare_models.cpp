@@ -229,12 +229,10 @@ class Comparer {
   std::string reason(const ForbiddenPart& part, const Piece& piece) const {
     using Kind = ForbiddenPart::Kind;
     const int roles = engines_.roles() != nullptr ? engines_.roles()->count() : 1;
-    const auto name = [&](int label) {
-      return '"' + models_.first.labels[static_cast<std::size_t>(label / roles)].name + '"';
-    };
+    const auto name = [&](int label) { return '"' + models_.first.labels[label / roles].name + '"'; };
     const std::string place = piece.location.place(part.position, part.position + 1);
     const std::string label = name(part.label);
-    if (!models_.second_has[static_cast<std::size_t>(part.label / roles)])
+    if (!models_.second_has[part.label / roles])
       return result_.other + " has no label " + label + ", " + place;
     switch (part.kind) {
       case Kind::kEmission:

@@ -23,7 +23,7 @@ namespace {
 std::string chain_problem(const ChainModel& model, int roles, const std::vector<std::string>& label_names,
                           const std::vector<Segment>& path, std::int64_t positions,
                           const BinLocation& location) {
-  const auto name_of = [&](int label) { return label_names[static_cast<std::size_t>(label / roles)]; };
+  const auto name_of = [&](int label) { return label_names[label / roles]; };
   std::int64_t at = 0;
   int left = -1;
   for (const Segment& segment : path) {

@@ -140,7 +140,7 @@ class Run {
 
   std::string some_names(const std::set<int>& labels) const {
     std::vector<std::string> names;
-    for (const int label : labels) names.push_back(labels_.names()[static_cast<std::size_t>(label)]);
+    for (const int label : labels) names.push_back(labels_.names()[label]);
     return few_of(names, 5);
   }
 

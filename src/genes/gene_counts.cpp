@@ -25,7 +25,7 @@ int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
 std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const CodingTranscript& gene) {
   std::vector<int> joined;
   for (const CodingExon& exon : gene.exons)
-    for (std::int64_t t = exon.begin; t < exon.end; ++t) joined.push_back(bases[static_cast<std::size_t>(t)]);
+    for (std::int64_t t = exon.begin; t < exon.end; ++t) joined.push_back(bases[t]);
   if (gene.strand == '-') {
     std::reverse(joined.begin(), joined.end());
     for (int& base : joined) base = complement(base);
@@ -178,10 +178,9 @@ class GeneCounter {
           for (int i = first; i < last; ++i) {
             const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
             if (at < 0 || at >= static_cast<std::int64_t>(sequence.bases->size())) continue;
-            const int base = (*sequence.bases)[static_cast<std::size_t>(at)];
+            const int base = (*sequence.bases)[at];
             if (base == kUnknownBase) continue;
-            counts[static_cast<std::size_t>(i - first)]
-                  [static_cast<std::size_t>(gene.strand == '+' ? base : 3 - base)] += 1;
+            counts[i - first][gene.strand == '+' ? base : 3 - base] += 1;
           }
     signal.first = first;
     signal.log_odds.assign(counts.size(), {});
@@ -189,10 +188,10 @@ class GeneCounter {
     for (int i = first; i < last; ++i) {
       // Bases of a single consensus stand there always, and say nothing.
       if (i >= signal.consensus_at && i < consensus_end && signal.consensus.size() == 1) continue;
-      const auto& row = counts[static_cast<std::size_t>(i - first)];
+      const auto& row = counts[i - first];
       const double total = row[0] + row[1] + row[2] + row[3] + kPriorOfSite;
       for (std::size_t b = 0; b < 4; ++b)
-        signal.log_odds[static_cast<std::size_t>(i - first)][b] =
+        signal.log_odds[i - first][b] =
             static_cast<float>(std::log((row[b] + kPriorOfSite * composition_[b]) / total / composition_[b]));
     }
   }
@@ -208,7 +207,7 @@ class GeneCounter {
           for (int i = kBranchFrom; i < kBranchTo + kBranchWidth - 1; ++i) {
             const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
             const bool inside = at >= 0 && at < static_cast<std::int64_t>(sequence.bases->size());
-            const int base = inside ? (*sequence.bases)[static_cast<std::size_t>(at)] : kUnknownBase;
+            const int base = inside ? (*sequence.bases)[at] : kUnknownBase;
             window.push_back(gene.strand == '+' ? base : complement(base));
           }
           windows.push_back(std::move(window));
@@ -244,7 +243,7 @@ class GeneCounter {
   void fit_length(LengthModel& law) const {
     const auto found = lengths_.find(law.name);
     std::int64_t shortest = 1;
-    while (law.table[static_cast<std::size_t>(shortest - 1)] == kNegativeInfinity) ++shortest;
+    while (law.table[shortest - 1] == kNegativeInfinity) ++shortest;
     if (found == lengths_.end()) return;
     std::vector<std::int64_t> seen = found->second;
     std::sort(seen.begin(), seen.end());
@@ -258,17 +257,15 @@ class GeneCounter {
       const auto high = static_cast<std::int64_t>(std::exp(middle + 4 * width)) + 1;
       for (std::int64_t k = std::max(low, shortest); k <= std::min(high, longest); ++k) {
         const double z = (std::log(static_cast<double>(k)) - middle) / width;
-        density[static_cast<std::size_t>(k - 1)] +=
-            std::exp(-0.5 * z * z) / (static_cast<double>(k) * width * 2.5066);
+        density[k - 1] += std::exp(-0.5 * z * z) / (static_cast<double>(k) * width * 2.5066);
       }
     }
     // A thousandth of a flat law keeps every length possible.
     const double floor = 1e-3 / static_cast<double>(longest);
     const auto all = static_cast<double>(seen.size());
-    law.table.assign(static_cast<std::size_t>(longest), kNegativeInfinity);
+    law.table.assign(longest, kNegativeInfinity);
     for (std::int64_t k = shortest; k <= longest; ++k)
-      law.table[static_cast<std::size_t>(k - 1)] =
-          std::log(density[static_cast<std::size_t>(k - 1)] / all + floor);
+      law.table[k - 1] = std::log(density[k - 1] / all + floor);
     const double mean = beyond > 0 ? excess / beyond : static_cast<double>(longest) / 3;
     law.log_tail = std::log1p(-1 / std::max(mean, 2.0));
   }
@@ -285,13 +282,13 @@ class GeneCounter {
   }
 
   void score_transition(GeneTransition& transition) const {
-    const GeneState& from = model_.states[static_cast<std::size_t>(transition.from)];
-    const GeneState& to = model_.states[static_cast<std::size_t>(transition.to)];
+    const GeneState& from = model_.states[transition.from];
+    const GeneState& to = model_.states[transition.to];
     double score = std::log(share(from.name, to.name));
     for (const int signal : {from.end, to.start}) {
       if (signal < 0) continue;
       double chance = 0;
-      for (const std::string& word : model_.signals[static_cast<std::size_t>(signal)].consensus) {
+      for (const std::string& word : model_.signals[signal].consensus) {
         double product = 1;
         for (const std::uint8_t code : base_codes(word)) product *= composition_[code];
         chance += product;

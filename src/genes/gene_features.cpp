@@ -25,9 +25,7 @@ double raw_signal(const GeneModel& model, const GeneLattice& lattice, const Latt
                   const LatticeWindow::Event& event, int signal) {
   const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
   const double score = window.scores[event.first + static_cast<std::size_t>(std::popcount(below))];
-  return score /
-         model.signals[static_cast<std::size_t>(lattice.signals[static_cast<std::size_t>(signal)].model)]
-             .weight;
+  return score / model.signals[lattice.signals[static_cast<std::size_t>(signal)].model].weight;
 }
 
 // Adds what one segment of a path has.
@@ -37,7 +35,7 @@ class PathScorer {
       : model_(model), lattice_(lattice), source_(source), sum_(model) {}
 
   bool add(const LatticeSegment& segment) {
-    const LatticeLabel& label = lattice_.lattice.labels[static_cast<std::size_t>(segment.label)];
+    const LatticeLabel& label = lattice_.lattice.labels[segment.label];
     return add_duration(segment, label) && add_content(segment, label);
   }
   bool add_transition(const LatticeSegment& left, const LatticeSegment& right) {
@@ -46,29 +44,27 @@ class PathScorer {
       return one.from == left.label && one.to == right.label;
     });
     if (edge == edges.end()) return false;
-    sum_.transitions[static_cast<std::size_t>(
-        lattice_.transition_of_edge[static_cast<std::size_t>(edge - edges.begin())])] += 1;
+    sum_.transitions[lattice_.transition_of_edge[static_cast<std::size_t>(edge - edges.begin())]] += 1;
     const auto& labels = lattice_.lattice.labels;
-    return add_signal(right.begin, labels[static_cast<std::size_t>(left.label)].end_signal) &&
-           add_signal(right.begin, labels[static_cast<std::size_t>(right.label)].start_signal);
+    return add_signal(right.begin, labels[left.label].end_signal) &&
+           add_signal(right.begin, labels[right.label].start_signal);
   }
   const GeneFeatures& sum() const { return sum_; }
 
  private:
   bool add_duration(const LatticeSegment& segment, const LatticeLabel& label) {
-    const LengthModel& law = model_.lengths[static_cast<std::size_t>(label.law)];
+    const LengthModel& law = model_.lengths[label.law];
     const std::int64_t duration = segment.end - segment.begin;
     const auto longest = static_cast<std::int64_t>(law.table.size());
     if (duration % label.modulus != label.residue) return false;
     double score = kNegativeInfinity;
     if (duration <= longest) {
-      score = law.table[static_cast<std::size_t>(duration - 1)];
+      score = law.table[duration - 1];
     } else if (law.log_tail > kNegativeInfinity) {
       const std::int64_t from = longest - (longest - label.residue + label.modulus) % label.modulus;
-      score =
-          law.table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * law.log_tail;
+      score = law.table[from - 1] + static_cast<double>(duration - from) * law.log_tail;
     }
-    sum_.lengths[static_cast<std::size_t>(label.law)] += score;
+    sum_.lengths[label.law] += score;
     return score > kNegativeInfinity;
   }
   bool add_content(const LatticeSegment& segment, const LatticeLabel& label) {
@@ -82,11 +78,11 @@ class PathScorer {
     const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
     for (std::size_t i = static_cast<std::size_t>(label.column); i < window_.content.size(); i += columns)
       content += static_cast<double>(window_.content[i]);
-    const int index = lattice_.columns[static_cast<std::size_t>(label.column)].model;
-    const ContentModel& of = model_.contents[static_cast<std::size_t>(index)];
+    const int index = lattice_.columns[label.column].model;
+    const ContentModel& of = model_.contents[index];
     const auto bases = static_cast<double>(segment.end - segment.begin);
-    sum_.content[static_cast<std::size_t>(index)] += (content - of.bias * bases) / of.weight;
-    sum_.bases[static_cast<std::size_t>(index)] += bases;
+    sum_.content[index] += (content - of.bias * bases) / of.weight;
+    sum_.bases[index] += bases;
     return true;
   }
   bool add_signal(std::int64_t boundary, int signal) {
@@ -94,7 +90,7 @@ class PathScorer {
     source_.read(boundary, boundary + 1, window_);
     for (const LatticeWindow::Event& event : window_.events)
       if (event.boundary == boundary && (event.signals >> signal & 1) != 0) {
-        sum_.signals[static_cast<std::size_t>(lattice_.signals[static_cast<std::size_t>(signal)].model)] +=
+        sum_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model] +=
             raw_signal(model_, lattice_, window_, event, signal);
         return true;
       }
@@ -133,7 +129,7 @@ class WindowExpectations {
                                 backward.beginnings[mirrored.first_beginning + n] - log_z_);
       if (p == 0) continue;
       add_edge_of_segment(i, label, signal, event, p, 1);
-      sum_.lengths[static_cast<std::size_t>(labels[static_cast<std::size_t>(label)].law)] +=
+      sum_.lengths[labels[static_cast<std::size_t>(label)].law] +=
           p * forward.duration_scores[there.first_ending + n];
     }
     for (std::size_t n = 0; n < there.step->beginnings.size(); ++n) {
@@ -147,8 +143,7 @@ class WindowExpectations {
         const LatticeStep::Edge& edge = there.step->edges[e];
         const LatticeStep::Ending& ends = there.step->endings[edge.ending];
         const double left = forward.endings[there.first_ending + edge.ending] + score(event, ends.signal);
-        sum_.transitions[static_cast<std::size_t>(lattice_.transition_of_edge[edge.index])] +=
-            std::exp(left + edge.score + right);
+        sum_.transitions[lattice_.transition_of_edge[edge.index]] += std::exp(left + edge.score + right);
       }
     }
   }
@@ -158,25 +153,24 @@ class WindowExpectations {
     return raw_signal(model_, lattice_, *messages_.window, event, signal) * weight_of(signal);
   }
   double weight_of(int signal) const {
-    return model_.signals[static_cast<std::size_t>(lattice_.signals[static_cast<std::size_t>(signal)].model)]
-        .weight;
+    return model_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model].weight;
   }
 
   // A segment's content is the difference of sums at its two edges, each of which is counted by itself.
   void add_edge_of_segment(std::size_t i, int label, int signal, const LatticeWindow::Event& event, double p,
                            int side) {
     if (signal >= 0)
-      sum_.signals[static_cast<std::size_t>(lattice_.signals[static_cast<std::size_t>(signal)].model)] +=
+      sum_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model] +=
           p * raw_signal(model_, lattice_, *messages_.window, event, signal);
-    const int column = lattice_.lattice.labels[static_cast<std::size_t>(label)].column;
+    const int column = lattice_.lattice.labels[label].column;
     if (column < 0) return;
-    const int index = lattice_.columns[static_cast<std::size_t>(column)].model;
-    const ContentModel& of = model_.contents[static_cast<std::size_t>(index)];
+    const int index = lattice_.columns[column].model;
+    const ContentModel& of = model_.contents[index];
     const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
     const double content = messages_.forward->content[i * columns + static_cast<std::size_t>(column)];
     const auto at = static_cast<double>(event.boundary);
-    sum_.content[static_cast<std::size_t>(index)] += side * p * (content - of.bias * at) / of.weight;
-    sum_.bases[static_cast<std::size_t>(index)] += side * p * at;
+    sum_.content[index] += side * p * (content - of.bias * at) / of.weight;
+    sum_.bases[index] += side * p * at;
   }
 
   const GeneModel& model_;
@@ -236,8 +230,7 @@ ExpectedGeneFeatures expected_features(const GeneModel& model, const GeneLattice
   for (std::size_t c = 0; c < labels.size(); ++c) {
     if (labels[c].final == kNegativeInfinity) continue;
     const double p = std::exp(marginals.forward_end.endings[c] + labels[c].final - marginals.log_z);
-    expected.features.lengths[static_cast<std::size_t>(labels[c].law)] +=
-        p * marginals.forward_end.duration_scores[c];
+    expected.features.lengths[labels[c].law] += p * marginals.forward_end.duration_scores[c];
   }
   for (std::size_t i = 0; i < model.lengths.size(); ++i)
     expected.features.lengths[i] /= model.lengths[i].weight;

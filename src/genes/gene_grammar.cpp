@@ -45,7 +45,7 @@ class Compiler {
   }
 
   void add_labels(int s) {
-    const GeneState& state = model_.states[static_cast<std::size_t>(s)];
+    const GeneState& state = model_.states[s];
     const int frames = state.frame == FrameRule::kNone ? 1 : 3;
     const int next = state.frame == FrameRule::kCarry ? 3 : 1;
     for (const char strand : {'+', '-'}) {
@@ -57,7 +57,7 @@ class Compiler {
   }
 
   void add_label(int s, const GeneLabel& meaning) {
-    const GeneState& state = model_.states[static_cast<std::size_t>(s)];
+    const GeneState& state = model_.states[s];
     LatticeLabel label;
     label.name = state.name;
     if (meaning.strand != '.') label.name += meaning.strand;
@@ -65,7 +65,7 @@ class Compiler {
     if (state.frame == FrameRule::kCarry) label.name += std::to_string(meaning.next_frame);
     const char strand = meaning.strand == '-' ? '-' : '+';
     if (state.content >= 0) {
-      const bool codons = model_.contents[static_cast<std::size_t>(state.content)].codons;
+      const bool codons = model_.contents[state.content].codons;
       label.column = place_of(out_.columns, {state.content, strand, codons ? meaning.frame : -1});
     }
     const int left = strand == '+' ? state.start : state.end;
@@ -78,14 +78,14 @@ class Compiler {
       label.residue = (meaning.next_frame - meaning.frame + 3) % 3;
     }
     if (s == 0) label.initial = label.final = 0;
-    labels_of_[static_cast<std::size_t>(s)].push_back(out_.labels.size());
+    labels_of_[s].push_back(out_.labels.size());
     out_.lattice.labels.push_back(std::move(label));
     out_.labels.push_back(meaning);
   }
 
   int signal(int model, char strand, int frame) {
     if (model < 0) return -1;
-    const bool in_frame = model_.signals[static_cast<std::size_t>(model)].in_frame;
+    const bool in_frame = model_.signals[model].in_frame;
     return place_of(out_.signals, {model, strand, in_frame ? frame : -1});
   }
 
@@ -100,8 +100,8 @@ class Compiler {
 
   void add_edges(std::size_t transition, int left, int right) {
     const auto& labels = out_.lattice.labels;
-    for (const std::size_t a : labels_of_[static_cast<std::size_t>(left)])
-      for (const std::size_t b : labels_of_[static_cast<std::size_t>(right)]) {
+    for (const std::size_t a : labels_of_[left])
+      for (const std::size_t b : labels_of_[right]) {
         if (!follows(model_.transitions[transition], out_.labels[a], out_.labels[b])) continue;
         out_.lattice.edges.push_back(
             {static_cast<int>(a), static_cast<int>(b), model_.transitions[transition].score});
@@ -117,7 +117,7 @@ class Compiler {
     const auto [from, to] = strand == '-' ? std::pair(b.state, a.state) : std::pair(a.state, b.state);
     if (from != transition.from || to != transition.to) return false;
     const auto framed = [&](const GeneLabel& label) {
-      return model_.states[static_cast<std::size_t>(label.state)].frame != FrameRule::kNone;
+      return model_.states[label.state].frame != FrameRule::kNone;
     };
     return !framed(a) || !framed(b) || a.next_frame == b.frame;
   }

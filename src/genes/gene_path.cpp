@@ -84,8 +84,8 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
   std::vector<PathGene> genes;
   bool inside = false;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const GeneLabel& label = lattice.labels[static_cast<std::size_t>(path[i].label)];
-    const GeneState& state = model.states[static_cast<std::size_t>(label.state)];
+    const GeneLabel& label = lattice.labels[path[i].label];
+    const GeneState& state = model.states[label.state];
     if (label.state == 0) {
       inside = false;
       continue;

@@ -139,7 +139,7 @@ std::string escaped(const std::string& name) {
 char amino_acid(int a, int b, int c) {
   constexpr std::string_view kCode = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
   if (a == kUnknownBase || b == kUnknownBase || c == kUnknownBase) return 'X';
-  return kCode[static_cast<std::size_t>(a * 16 + b * 4 + c)];
+  return kCode[a * 16 + b * 4 + c];
 }
 
 }  // namespace
@@ -186,8 +186,7 @@ std::string coding_text(const std::string& name, const PredictedSequence& sequen
   for (const PredictedGene& gene : sequence.genes) {
     std::vector<int> joined;
     for (const PredictedExon& exon : gene.exons)
-      for (std::int64_t t = exon.exon.begin; t < exon.exon.end; ++t)
-        joined.push_back(bases[static_cast<std::size_t>(t)]);
+      for (std::int64_t t = exon.exon.begin; t < exon.exon.end; ++t) joined.push_back(bases[t]);
     if (gene.strand == '-') {
       std::reverse(joined.begin(), joined.end());
       for (int& base : joined) base = base == kUnknownBase ? base : 3 - base;

@@ -70,7 +70,7 @@ double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t bounda
   double sum = 0;
   for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
     const int code = base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
-    if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][static_cast<std::size_t>(code)]);
+    if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][code]);
   }
   return sum + motif_odds(signal, boundary);
 }
@@ -85,7 +85,7 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
     double product = 1;
     for (std::size_t i = 0; i < model.motif.size(); ++i) {
       const int code = base_along(boundary, at + static_cast<std::int64_t>(i), signal.strand);
-      product *= odds_of_motif[i][static_cast<std::size_t>(code)];
+      product *= odds_of_motif[i][code];
     }
     odds += product;
   }

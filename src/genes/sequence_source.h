@@ -38,9 +38,8 @@ class SequenceSource : public LatticeSource {
   void find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   int base(std::int64_t position) const {
-    return position < 0 || position >= static_cast<std::int64_t>(bases_->size())
-               ? kUnknownBase
-               : (*bases_)[static_cast<std::size_t>(position)];
+    return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
+                                                                                 : (*bases_)[position];
   }
   // The base `offset` bases along the strand from a boundary.
   int base_along(std::int64_t boundary, std::int64_t offset, char strand) const;

@@ -44,7 +44,7 @@ std::vector<int> commonest_word(const std::vector<std::vector<int>>& windows, st
   double most = 0;
   for (const auto& [word, count] : windows_with) {
     double chance = places;
-    for (const int base : word) chance *= composition[static_cast<std::size_t>(base)];
+    for (const int base : word) chance *= composition[base];
     const double gain = count * std::log(count / chance);
     if (gain > most) most = gain, best = word;
   }
@@ -74,8 +74,7 @@ Rows improved(const Rows& motif, const std::vector<std::vector<int>>& windows,
     }
     for (std::size_t at = 0; at < places; ++at)
       if (odds[at] > 0)
-        for (std::size_t i = 0; i < width; ++i)
-          counts[i][static_cast<std::size_t>(window[at + i])] += odds[at] / total;
+        for (std::size_t i = 0; i < width; ++i) counts[i][window[at + i]] += odds[at] / total;
   }
   for (auto& row : counts) {
     const double sum = row[0] + row[1] + row[2] + row[3];

@@ -74,7 +74,7 @@ void PeakSignal::open_sequence(const BinLocation& piece) {
 
 std::optional<Summit> PeakSignal::summit(const BinLocation& piece, int label, std::int64_t begin,
                                          std::int64_t end) {
-  const std::optional<std::size_t> column = column_of_[static_cast<std::size_t>(label)];
+  const std::optional<std::size_t> column = column_of_[label];
   if (!column) return std::nullopt;
   open_sequence(piece);
   const std::size_t columns = scores_->rows->columns();

@@ -62,9 +62,7 @@ class Scanner {
         }
         stop = std::min(end, excluded.begin);
       }
-      const auto is_missing = [&](std::int64_t bin) {
-        return !missing.empty() && missing[static_cast<std::size_t>(bin - begin)] != 0;
-      };
+      const auto is_missing = [&](std::int64_t bin) { return !missing.empty() && missing[bin - begin] != 0; };
       while (at < stop && is_missing(at)) ++at;
       std::int64_t run_end = at;
       while (run_end < stop && !is_missing(run_end)) ++run_end;

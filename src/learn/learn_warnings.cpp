@@ -18,13 +18,13 @@ constexpr double kManySegments = 0.25;
 double share_at_cap(const ChainModel& chain, int label) {
   const double at_cap = std::exp(chain.duration_score(chain.max_duration, label));
   if (!chain.has_tail()) return at_cap;
-  return at_cap / -std::expm1(chain.log_tail[static_cast<std::size_t>(label)]);
+  return at_cap / -std::expm1(chain.log_tail[label]);
 }
 
 // Bins that segments of at least K bins have beyond K, on average.
 double mean_excess(const ChainModel& chain, int label) {
   if (!chain.has_tail()) return chain.max_duration;
-  const double log_q = chain.log_tail[static_cast<std::size_t>(label)];
+  const double log_q = chain.log_tail[label];
   return std::exp(log_q) / -std::expm1(log_q);
 }
 
@@ -32,7 +32,7 @@ double mean_excess(const ChainModel& chain, int label) {
 bool is_geometric(const ChainModel& chain, int label) {
   for (int k = 1; k <= chain.max_duration; ++k) {
     const double step = chain.duration_score(k + 1, label) - chain.duration_score(k, label);
-    if (!(std::fabs(step - chain.log_tail[static_cast<std::size_t>(label)]) < 1e-9)) return false;
+    if (!(std::fabs(step - chain.log_tail[label]) < 1e-9)) return false;
   }
   return true;
 }
@@ -46,8 +46,8 @@ std::vector<Warning> warnings_of_durations(const Parameters& parameters) {
   for (int c = 0; c < chain.num_labels; ++c) {
     const double share = share_at_cap(chain, c);
     if (share < kManySegments || (chain.has_tail() && is_geometric(chain, c))) continue;
-    labels += (labels.empty() ? "" : ", ") + in_quotes(parameters.labels[static_cast<std::size_t>(c)].name) +
-              " (" + std::to_string(std::lround(100 * share)) + " %)";
+    labels += (labels.empty() ? "" : ", ") + in_quotes(parameters.labels[c].name) + " (" +
+              std::to_string(std::lround(100 * share)) + " %)";
     wanted = std::max(wanted, longest + 2 * mean_excess(chain, c));
   }
   if (labels.empty()) return {};

@@ -67,7 +67,7 @@ TrainingPiece piece_of(const semicrf_array& given, std::size_t index, std::int64
   TrainingPiece piece;
   piece.location.chromosome = name;
   piece.location.limit = piece.length = array.rows();
-  piece.features.resize(static_cast<std::size_t>(array.rows() * columns));
+  piece.features.resize(array.rows() * columns);
   array.read_rows(0, array.rows(), piece.features.data());
   check_values(std::span<const float>(piece.features), columns, 0, ValueRule::kFinite, what);
   return piece;

@@ -92,11 +92,11 @@ std::vector<int> forbidden_by(const semicrf_constraint& given, int num_labels, c
   for (const int label : std::span(given.labels, given.num_labels)) {
     if (label < 0 || label >= num_labels)
       throw UsageError(what + ": there is no label " + std::to_string(label), "");
-    named[static_cast<std::size_t>(label)] = true;
+    named[label] = true;
   }
   std::vector<int> forbidden;
   for (int c = 0; c < num_labels; ++c)
-    if (named[static_cast<std::size_t>(c)] == (given.kind == SEMICRF_NOT)) forbidden.push_back(c);
+    if (named[c] == (given.kind == SEMICRF_NOT)) forbidden.push_back(c);
   return forbidden;
 }
 

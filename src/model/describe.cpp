@@ -186,7 +186,7 @@ std::string describe_transitions(const Parameters& parameters) {
   for (const Label& label : parameters.labels) rows[0].push_back(label.name);
   for (int from = 0; from < parameters.num_labels(); ++from) {
     std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(parameters.labels[static_cast<std::size_t>(from)].name);
+    row.push_back(parameters.labels[from].name);
     for (int to = 0; to < parameters.num_labels(); ++to)
       row.push_back(score_text(parameters.chain.transition_at(from, to)));
   }

@@ -162,7 +162,7 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
   const auto found = std::find(names.begin(), names.end(), from);
   if (found == names.end())
     throw UsageError("'" + from + "' is not a track of the model", "its tracks are " + joined(names, ", "));
-  parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
+  parameters.tracks[found - names.begin()].name = to;
   for (Track& track : parameters.tracks)
     for (std::string* const source : {&track.square_of, &track.indicator_of})
       if (*source == from) *source = to;
@@ -298,8 +298,7 @@ std::vector<std::size_t> parse_label_order(const Parameters& parameters, const s
     at = end + 1;
   }
   const auto lacking = std::ranges::find(taken, false);
-  if (lacking != taken.end())
-    throw refuse("'" + names[static_cast<std::size_t>(lacking - taken.begin())] + "' is not in the list");
+  if (lacking != taken.end()) throw refuse("'" + names[lacking - taken.begin()] + "' is not in the list");
   return order;
 }
 

@@ -31,7 +31,7 @@ std::vector<std::pair<int, double>> label_values(const std::vector<Label>& label
   std::vector<std::pair<int, double>> values;
   for (const std::string& text : texts) {
     const int label = label_of(labels, option, text);
-    const std::string& name = labels[static_cast<std::size_t>(label)].name;
+    const std::string& name = labels[label].name;
     const auto value = number_in<double>(text.substr(name.size() + 1));
     if (!value || !std::isfinite(*value))
       throw UsageError(option + ": " + quoted(text) + " does not end with a number",

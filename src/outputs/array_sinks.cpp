@@ -73,8 +73,7 @@ class LabelArchiveSink : public OutputSink {
   void next_array() {
     close_array();
     const NpyShape& shape = shapes_[number_++].shape;
-    array_.assign(static_cast<std::size_t>(shape.rows * shape.columns),
-                  std::numeric_limits<double>::quiet_NaN());
+    array_.assign(shape.rows * shape.columns, std::numeric_limits<double>::quiet_NaN());
   }
 
   std::vector<NamedShape> shapes_;

@@ -25,7 +25,7 @@ class CountsSink : public OutputSink {
     add(counts.tail, counts_.tail);
   }
   void finish() override {
-    counts_.tail.resize(static_cast<std::size_t>(labels_));  // zeros where the model has no tail
+    counts_.tail.resize(labels_);  // zeros where the model has no tail
     archive_.add("log_partition", {1, 0, true}, std::array{log_partition_.value()});
     archive_.add("transition", {labels_, labels_, true}, counts_.transition);
     archive_.add("duration", {durations_, labels_, true}, counts_.duration);

@@ -43,7 +43,7 @@ class NarrowPeakSink : public SegmentSink {
         signal = formatted("%.6g", top->value);
         summit = std::to_string(from + (to - from) / 2 - begin);
       }
-    const std::string& name = names_[static_cast<std::size_t>(segment.label)];
+    const std::string& name = names_[segment.label];
     file_.write(location_.chromosome + "\t" + std::to_string(begin) + "\t" +
                 std::to_string(location_.end_base(segment.end)) + "\t" + name + "_" +
                 std::to_string(++peaks_) + "\t" + std::to_string(bed_score(p)) + "\t.\t" + signal + "\t-1\t" +

@@ -50,7 +50,7 @@ class TextGridSink : public SegmentSink {
   void print(const Segment& segment) {
     const std::int64_t begin = location_.begin_base(segment.begin);
     add_interval(end_, begin, "\"\"");
-    add_interval(begin, location_.end_base(segment.end), names_[static_cast<std::size_t>(segment.label)]);
+    add_interval(begin, location_.end_base(segment.end), names_[segment.label]);
   }
 
   void add_interval(std::int64_t begin, std::int64_t end, const std::string& text) {

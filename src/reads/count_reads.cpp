@@ -315,7 +315,7 @@ void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std:
   parallel_for(threads, jobs.size(), [&](std::size_t i, int number) {
     const Job& job = jobs[i];
     if (job.is_file()) return counting.count_file(files[job.file], std::max(1, threads / whole));
-    Worker& worker = workers[static_cast<std::size_t>(number)];
+    Worker& worker = workers[number];
     if (!worker.source || worker.file != job.file) worker = {counting.open(files[job.file], 1), job.file};
     counting.count_tiles(job, *worker.source);
   });

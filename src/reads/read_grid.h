@@ -21,7 +21,7 @@ class WantedBins {
       : of_(chromosomes.size()) {
     const ChromosomeIndex known(chromosomes);
     for (const Region& region : regions)
-      of_[static_cast<std::size_t>(known.find(region.chromosome) - chromosomes.data())].push_back(
+      of_[known.find(region.chromosome) - chromosomes.data()].push_back(
           {region.begin / bin, (region.end - 1) / bin + 1});
     for (std::vector<ReadBlock>& bins : of_) {
       std::ranges::sort(bins, {}, &ReadBlock::begin);
@@ -85,8 +85,7 @@ class ExcludedBases {
   ExcludedBases(const ReadGrid& grid, const std::vector<Region>& regions) : of_(grid.chromosomes.size()) {
     const ChromosomeIndex known(grid.chromosomes);
     for (const Region& region : regions)
-      of_[static_cast<std::size_t>(known.find(region.chromosome) - grid.chromosomes.data())].push_back(
-          {region.begin, region.end});
+      of_[known.find(region.chromosome) - grid.chromosomes.data()].push_back({region.begin, region.end});
     for (std::vector<ReadBlock>& blocks : of_) {
       std::ranges::sort(blocks, {}, &ReadBlock::begin);
       for (std::size_t i = 1; i < blocks.size(); ++i)  // ends rise as begins do

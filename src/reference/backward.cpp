@@ -35,7 +35,7 @@ class BackwardPass {
   }
 
   void start_segments_at(std::int64_t t) {
-    const double level = out_.level[static_cast<std::size_t>(t + 1)] + scores_.typical_step(t);
+    const double level = out_.level[t + 1] + scores_.typical_step(t);
     double top = kNegativeInfinity;
     if (model_.by_duration())
       beta_by_duration(t, level, top);
@@ -66,15 +66,14 @@ class BackwardPass {
     std::vector<std::vector<double>> after(labels_);  // [c][k-1]: a segment of k positions and all after it
     for (int c = 0; c < model_.num_labels; ++c)
       for_each_duration(model_, scores_, out_, t, c, level, [&](std::int64_t, double score) {
-        after[static_cast<std::size_t>(c)].push_back(score + scores_.start(t, c));
+        after[c].push_back(score + scores_.start(t, c));
         top = std::max(top, score);
       });
     for (int from = 0; from < model_.num_labels; ++from) {
       terms_.clear();
       for (int c = 0; c < model_.num_labels; ++c) {
         std::int64_t k = 0;
-        for (const double score : after[static_cast<std::size_t>(c)])
-          terms_.push_back(model_.transition_into(++k, from, c) + score);
+        for (const double score : after[c]) terms_.push_back(model_.transition_into(++k, from, c) + score);
       }
       out_.beta[index(t, from)] = combine(terms_, Semiring::kLog);
       top = std::max(top, out_.beta[index(t, from)]);
@@ -101,13 +100,13 @@ class BackwardPass {
   // LSE( Pe[t-1,c] + beta_t(c), fbar[t,c] + log q_c + tail_{t+1}(c) ); no segment ends at boundary 0.
   double tail(std::int64_t t, int c, double level) const {
     const double ending = t > 0 ? scores_.end(t - 1, c) + out_.beta[index(t, c)] : kNegativeInfinity;
-    const double step = scores_.emission(t, c) + (out_.level[static_cast<std::size_t>(t + 1)] - level);
-    const double going_on = step + model_.log_tail[static_cast<std::size_t>(c)] + out_.tail[index(t + 1, c)];
+    const double step = scores_.emission(t, c) + (out_.level[t + 1] - level);
+    const double going_on = step + model_.log_tail[c] + out_.tail[index(t + 1, c)];
     return combine(std::array{ending, going_on}, Semiring::kLog);
   }
 
   void set_level(std::int64_t t, double level, double rise) {
-    out_.level[static_cast<std::size_t>(t)] = level + rise;
+    out_.level[t] = level + rise;
     for (int c = 0; c < model_.num_labels; ++c) {
       if (!model_.by_duration()) out_.delta[index(t, c)] -= rise;
       out_.beta[index(t, c)] -= rise;
@@ -133,7 +132,7 @@ BoundaryState backward_state(const ReferenceModel& model, const ReferenceScores&
   const auto labels = static_cast<std::size_t>(model.num_labels);
   BoundaryState state;
   state.boundary = t;
-  state.offset = messages.level[static_cast<std::size_t>(t)];
+  state.offset = messages.level[t];
   state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
   state.message.resize(labels);
   if (model.has_tail()) state.tail.assign(labels, kNegativeInfinity);

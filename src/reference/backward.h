@@ -42,7 +42,7 @@ void for_each_extension(const ReferenceScores& scores, const BackwardMessages& m
     const double score = scores.emission(t + k - 1, c);
     if (score == kNegativeInfinity) return;
     content.add(score);
-    visit(k, content.plus(messages.level[static_cast<std::size_t>(t + k)] - level));
+    visit(k, content.plus(messages.level[t + k] - level));
   }
 }
 

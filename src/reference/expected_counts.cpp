@@ -46,7 +46,7 @@ void CountsPass::add_transitions(std::int64_t t, double shift) {
 // exp( alpha_t(from) + T_k[from,to] + Ps[t,to] + all after a segment of k positions - log Z )
 void CountsPass::add_transitions_by_duration(std::int64_t t, double shift) {
   if (t == 0 && model_.initial != InitialTerm::kUniform) return;
-  const double level = backward_.level[static_cast<std::size_t>(t)];
+  const double level = backward_.level[t];
   for (int to = 0; to < model_.num_labels; ++to)
     for_each_duration(model_, scores_, backward_, t, to, level, [&](std::int64_t k, double after) {
       for (int from = 0; from < model_.num_labels; ++from) {
@@ -62,7 +62,7 @@ void CountsPass::add_transitions_by_duration(std::int64_t t, double shift) {
 void CountsPass::add_durations(std::int64_t t, double shift) {
   const std::int64_t duration = model_.max_duration;
   const std::int64_t longest = duration + (model_.has_tail() ? 1 : 0);
-  const double level = backward_.level[static_cast<std::size_t>(t)];
+  const double level = backward_.level[t];
   for (int c = 0; c < model_.num_labels; ++c) {
     for_each_extension(scores_, backward_, t, c, longest, level, [&](std::int64_t k, double content) {
       const double after = k <= duration ? scores_.end(t + k - 1, c) + backward_.beta[index(t + k, c)]
@@ -80,8 +80,7 @@ void CountsPass::add_tails(std::int64_t t, const LogPartition& log_partition) {
   const double shift =
       (forward_.level[right] + backward_.level[right] - log_partition.level) - log_partition.log_mass;
   for (int c = 0; c < model_.num_labels; ++c) {
-    counts_.tail[static_cast<std::size_t>(c)] +=
-        std::exp(forward_.tail[index(t + 1, c)] + backward_.tail[index(t + 1, c)] + shift);
+    counts_.tail[c] += std::exp(forward_.tail[index(t + 1, c)] + backward_.tail[index(t + 1, c)] + shift);
   }
 }
 

@@ -124,7 +124,7 @@ BoundaryState forward_state(const ReferenceModel& model, const ReferenceScores& 
   const auto width = static_cast<std::ptrdiff_t>(labels);
   BoundaryState state;
   state.boundary = t;
-  state.offset = messages.level[static_cast<std::size_t>(t)];
+  state.offset = messages.level[t];
   state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
   for (int c = 0; c < model.num_labels && !model.by_duration(); ++c) {
     for_each_open_segment(

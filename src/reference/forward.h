@@ -61,7 +61,7 @@ void for_each_content(const ReferenceScores& scores, const ForwardMessages& mess
     const double score = scores.emission(s, c);
     if (score == kNegativeInfinity) return;
     content.add(score);
-    visit(k, content.plus(messages.level[static_cast<std::size_t>(s)] - level));
+    visit(k, content.plus(messages.level[s] - level));
   }
 }
 

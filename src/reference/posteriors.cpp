@@ -75,7 +75,7 @@ class PosteriorPass {
   double start_mass(std::int64_t t, int c) const {
     if (!model_.by_duration()) return forward_.gamma[index(t, c)] + backward_.delta[index(t, c)];
     std::vector<double> terms;
-    for_each_duration(model_, scores_, backward_, t, c, backward_.level[static_cast<std::size_t>(t)],
+    for_each_duration(model_, scores_, backward_, t, c, backward_.level[t],
                       [&](std::int64_t k, double after) {
                         terms.push_back(start_message(model_, scores_, forward_, t, c, k) + after);
                       });
@@ -87,15 +87,14 @@ class PosteriorPass {
   }
 
   void set_normaliser(std::int64_t t, std::span<const double> masses) {
-    log_partition_.level =
-        forward_.level[static_cast<std::size_t>(t)] + backward_.level[static_cast<std::size_t>(t)];
+    log_partition_.level = forward_.level[t] + backward_.level[t];
     log_partition_.log_mass = combine(masses, Semiring::kLog);
   }
 
   // A segment of some label starts at 0.
   void normalise_at_start() {
     std::vector<double> masses;
-    masses.reserve(static_cast<std::size_t>(model_.num_labels));
+    masses.reserve(model_.num_labels);
     for (int c = 0; c < model_.num_labels; ++c) {
       masses.push_back(start_mass(0, c));
     }
@@ -105,7 +104,7 @@ class PosteriorPass {
   // Sets cover_ to P(.|b-1): some segment covers position b-1.
   void anchor_at(std::int64_t b) {
     std::vector<double> masses;
-    masses.reserve(static_cast<std::size_t>(model_.num_labels));
+    masses.reserve(model_.num_labels);
     for (int c = 0; c < model_.num_labels; ++c) masses.push_back(mass_over(b, c));
     set_normaliser(b, masses);
     for (std::size_t c = 0; c < labels_; ++c) cover_[c] = probability(masses[c]);
@@ -114,7 +113,7 @@ class PosteriorPass {
   // Log of the sum over all segments [s, e) of label c with s < b <= e, relative to both levels at b.
   double mass_over(std::int64_t b, int c) const {
     const std::int64_t durations = model_.max_duration;
-    const double right_level = backward_.level[static_cast<std::size_t>(b)];
+    const double right_level = backward_.level[b];
     // What follows when the segment ends at b + i, and when it ends anywhere from there on as a tail.
     std::vector<double> ending{scores_.end(b - 1, c) + backward_.beta[index(b, c)]};
     std::vector<double> in_tail;
@@ -126,7 +125,7 @@ class PosteriorPass {
 
     std::vector<double> by_start;
     std::vector<double> terms;
-    const double left_level = forward_.level[static_cast<std::size_t>(b)];
+    const double left_level = forward_.level[b];
     for_each_content(
         scores_, forward_, b, c, durations, left_level, [&](std::int64_t before, double content) {
           const auto open = [&](std::int64_t duration) {

@@ -35,7 +35,7 @@ class ReferenceScores {
   double boundary_score(const std::vector<double>& table, const std::vector<double>& extra, bool at_edge,
                         std::int64_t t, int c) const {
     double score = table.empty() ? 0.0 : table[index(t, c)];
-    if (at_edge && !extra.empty()) score += extra[static_cast<std::size_t>(c)];
+    if (at_edge && !extra.empty()) score += extra[c];
     return score;
   }
 

@@ -34,7 +34,7 @@ class Tracer {
  private:
   void find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const {
     const std::int64_t end = cursor.boundary;
-    const double level = messages_.level[static_cast<std::size_t>(end)];
+    const double level = messages_.level[end];
     double best = kNegativeInfinity;
     std::int64_t duration = 0;
     for_each_open_segment(model_, scores_, messages_, end, cursor.label, model_.max_duration, level,
@@ -60,7 +60,7 @@ class Tracer {
   void follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) const {
     const std::int64_t t = cursor.boundary;
     const std::int64_t entered_at = model_.max_duration + 1;
-    const double level = messages_.level[static_cast<std::size_t>(t)];
+    const double level = messages_.level[t];
     double opened = kNegativeInfinity;
     for_each_open_segment(model_, scores_, messages_, t, cursor.label, entered_at, level,
                           [&](std::int64_t k, double open) {

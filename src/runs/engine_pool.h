@@ -34,7 +34,7 @@ class EnginePool {
 
   EnginePool(const EngineOptions& options, const ChainModel& model);
   int devices() const { return static_cast<int>(engines_.size()); }
-  Engine& device(int index) { return *engines_[static_cast<std::size_t>(index)]; }
+  Engine& device(int index) { return *engines_[index]; }
   Engine& first() const { return *engines_.front(); }
   // The worker that has this engine of a device.
   Worker worker_of(const Engine& device) const;

@@ -59,7 +59,7 @@ class RunReport {
   void count_labels(const ChainModel& model) {
     decoded_.emplace(static_cast<std::size_t>(model.num_labels), &model);
     no_segments_ = decoded_;
-    posteriors_.resize(static_cast<std::size_t>(model.num_labels));
+    posteriors_.resize(model.num_labels);
   }
   // Adds the mean of P(label) over the bases of a counted segment.
   void add_posterior(std::size_t label, std::int64_t bases, double mean);

@@ -55,12 +55,12 @@ inline double PathScore::chain_score(const Segment& segment, int right_label) co
 // No head scores what a cut hides.
 inline double PathScore::start_score(const CentredScores& scores, std::int64_t position, int label) const {
   if (position > 0 || roles_ == nullptr || !roles_->cut().left) return scores.start(position, label);
-  return model_->start_scores.empty() ? 0 : model_->start_scores[static_cast<std::size_t>(label)];
+  return model_->start_scores.empty() ? 0 : model_->start_scores[label];
 }
 
 inline double PathScore::end_score(const CentredScores& scores, std::int64_t position, int label) const {
   if (position + 1 < length_ || roles_ == nullptr || !roles_->cut().right) return scores.end(position, label);
-  return model_->end_scores.empty() ? 0 : model_->end_scores[static_cast<std::size_t>(label)];
+  return model_->end_scores.empty() ? 0 : model_->end_scores[label];
 }
 
 void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
@@ -147,7 +147,7 @@ void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment>
     const std::int64_t left = std::max(begin, index * kCell);
     if (index >= first_whole && index < last_whole) {
       close_cell();
-      cell_ = cells[static_cast<std::size_t>(index - first_whole)];
+      cell_ = cells[index - first_whole];
     } else {
       add_part(cell_at(right - 1), scores, reversed, right_label_, left, right);
     }

@@ -54,7 +54,7 @@ ScoreWindow WindowLoop::read_plain(std::int64_t n) { return edge_readers(n).plai
 
 const BoundaryState* WindowLoop::left(std::int64_t n) {
   if (n == 0) return nullptr;
-  const BoundaryState& state = states_[static_cast<std::size_t>(n)];
+  const BoundaryState& state = states_[n];
   if (roles(n) == nullptr) return &state;
   left_ = into(n, state);
   return &left_;

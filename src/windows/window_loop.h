@@ -72,7 +72,7 @@ class WindowLoop {
       if (n < last_inner()) reader_.read_ahead(n + 1);
       BoundaryState& right = states_[static_cast<std::size_t>(n) + 1];
       right = n < last() ? out_of(n, visit(n, scores), Direction::kForward) : visit(n, scores);
-      if (keep == States::kLatest) states_[static_cast<std::size_t>(n)] = {};
+      if (keep == States::kLatest) states_[n] = {};
       if (is_impossible(right)) return false;
       if (progress_) progress_(plan_.range(n).size());
     }

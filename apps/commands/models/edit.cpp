@@ -69,7 +69,7 @@ LabelNames label_names(const Parameters& parameters, const std::vector<std::stri
   LabelNames names;
   for (const std::string& text : texts) {
     const auto [label, name] = parse_assignment(parameters, "--rename-label", text);
-    names.emplace_back(parameters.labels[static_cast<std::size_t>(label)].name, name);
+    names.emplace_back(parameters.labels[label].name, name);
   }
   return names;
 }
@@ -94,7 +94,7 @@ void edit_labels(const EditArguments& arguments, Parameters& parameters, std::ve
     if (!color)
       throw UsageError("--color: '" + value + "' in '" + text + "' is not a color",
                        "write # and six hexadecimal digits, such as E4=#ff8000");
-    parameters.labels[static_cast<std::size_t>(label)].color = color;
+    parameters.labels[label].color = color;
     edits.push_back("--color " + text);
   }
   if (arguments.label_order.empty()) return;

@@ -27,7 +27,7 @@ class BestPathsFinder {
   }
 
   Deviations run(ChunkTotals& totals) {
-    edges_.resize(static_cast<std::size_t>(plan_.count()));
+    edges_.resize(plan_.count());
     loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
       scores_ = scores;
       ForwardWindow window = compute(n);
@@ -52,7 +52,7 @@ class BestPathsFinder {
   ForwardWindow compute(std::int64_t n) {
     ForwardWindow window =
         engine_.best_forward(scores_, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
-    rows_.finish(window, n == 0 ? nullptr : &edges_[static_cast<std::size_t>(n)]);
+    rows_.finish(window, n == 0 ? nullptr : &edges_[n]);
     return window;
   }
 

@@ -82,10 +82,8 @@ void ChoiceFinder::find_tails(const PathNode& node, const CompensatedSum& open,
   const double last = scores_.emission(b - 1, node.label);
   const LogMessage longer = rows_.tail(b - 1, node.label);
   content.add(-last);
-  add_possible(
-      1,
-      (last + (longer.level - base)) + (longer.value + model_.log_tail[static_cast<std::size_t>(node.label)]),
-      content, choices);
+  add_possible(1, (last + (longer.level - base)) + (longer.value + model_.log_tail[node.label]), content,
+               choices);
 }
 
 double ChoiceFinder::start_score(std::int64_t start, int label) const {
@@ -106,7 +104,7 @@ CompensatedSum ChoiceFinder::gain(const PathNode& node, const Choice& choice) co
     sum.add(start_score(start, node.label));
   } else if (node.kind == PathNode::Kind::kTail) {
     sum.add(scores_.emission(node.boundary - 1, node.label));
-    sum.add(model_.log_tail[static_cast<std::size_t>(node.label)]);
+    sum.add(model_.log_tail[node.label]);
   }
   return sum;
 }

@@ -20,7 +20,7 @@ class ScaledNumbers {
   explicit ScaledNumbers(std::vector<double> logs);
 
   std::int64_t size() const { return static_cast<std::int64_t>(logs_.size()); }
-  double log(std::int64_t index) const { return logs_[static_cast<std::size_t>(index)]; }
+  double log(std::int64_t index) const { return logs_[index]; }
   const double* logs() const { return logs_.data(); }
   // What the linear numbers are relative to; -inf: all are 0.
   double top() const { return top_; }

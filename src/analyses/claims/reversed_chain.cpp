@@ -37,8 +37,7 @@ ChainModel reversed(const ChainModel& model) {
   mirror.end_scores = model.start_scores;
   if (model.initial == InitialTerm::kUniform) {
     mirror.end_scores.resize(labels);
-    for (int c = 0; c < model.num_labels; ++c)
-      mirror.end_scores[static_cast<std::size_t>(c)] += initial_term(model, c);
+    for (int c = 0; c < model.num_labels; ++c) mirror.end_scores[c] += initial_term(model, c);
   }
   mirror.initial = InitialTerm::kNone;
   return mirror;

@@ -89,8 +89,7 @@ double DrawTracer::entering(const DrawWindow& window, std::int64_t b, int c, con
 double DrawTracer::continuing(const DrawWindow& window, std::int64_t b, int c, double base) const {
   if (b - 1 <= model_->max_duration) return kNegativeInfinity;
   const LogMessage open = window.rows->tail(b - 1, c);
-  return (window.scores.emission(b - 1, c) + (open.level - base)) +
-         (open.value + model_->log_tail[static_cast<std::size_t>(c)]);
+  return (window.scores.emission(b - 1, c) + (open.level - base)) + (open.value + model_->log_tail[c]);
 }
 
 void DrawTracer::choose_source(const DrawWindow& window, DrawCursor& cursor) {

@@ -42,14 +42,14 @@ class Sampler {
   ForwardWindow compute(std::int64_t n, const ScoreWindow& scores) {
     ForwardWindow window =
         engine_.forward(scores, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
-    rows_.finish(window, n == 0 ? nullptr : &edges_[static_cast<std::size_t>(n)]);
+    rows_.finish(window, n == 0 ? nullptr : &edges_[n]);
     return window;
   }
 
   // Leaves the last messages before the left edge of every window, and the messages of the last one. False
   // when no segmentation is possible.
   bool sweep_forward() {
-    edges_.resize(static_cast<std::size_t>(plan_.count()));
+    edges_.resize(plan_.count());
     return loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
       ForwardWindow window = compute(n, scores);
       result_.add(window.chunks);

@@ -36,7 +36,7 @@ double ended(const DurationWeights& weights, std::int64_t t, Open& open) {
 RepeatTables::RepeatTables(const ChainModel& chain, int count) : claims(chain, count) {
   for (int to = 0; to < chain.num_labels; ++to) {
     std::vector<double> scores;
-    scores.reserve(static_cast<std::size_t>(chain.num_labels));
+    scores.reserve(chain.num_labels);
     for (int from = 0; from < chain.num_labels; ++from) scores.push_back(chain.transition_at(from, to));
     into.emplace_back(std::move(scores)).linear();  // made here, because several threads use them
   }
@@ -72,17 +72,17 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
     const ScaledNumbers ended_here(alpha);
     double share = 0;  // the probability that a start here is not the first one
     for (int c = 0; c < labels; ++c) {
-      double start = log_dot(ended_here, 0, tables_.into[static_cast<std::size_t>(c)], 0, labels);
+      double start = log_dot(ended_here, 0, tables_.into[c], 0, labels);
       if (shape_.has_boundary) start += at(t, shape_.boundary + static_cast<std::size_t>(c));
       if (tables_.claims.is(c, label_)) {
         const double all = message(t, c) - level;
         if (all != kNegativeInfinity) share = std::max(share, std::exp(std::min(0.0, start - all)));
         start = all;
       }
-      Open& own = open[static_cast<std::size_t>(c)];
+      Open& own = open[c];
       if (start != kNegativeInfinity) own.starts.set(i, start - own.content);
     }
-    sum += posteriors_[static_cast<std::size_t>(t - first_)] * share;
+    sum += posteriors_[t - first_] * share;
   }
   return sum;
 }

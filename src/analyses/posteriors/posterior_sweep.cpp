@@ -67,7 +67,7 @@ class Sweep {
     std::int64_t first_segment = 0;  // index of the path's first segment that meets the window
   };
 
-  Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
+  Window& window(std::int64_t n) { return windows_[n]; }
   const EdgeRoles* roles(std::int64_t n) const {
     return selection_.roles != nullptr ? selection_.roles : loop_.roles(n);
   }
@@ -117,7 +117,7 @@ class Sweep {
 
   // False when no segmentation is possible.
   bool sweep_forward() {
-    windows_.resize(static_cast<std::size_t>(plan_.count()));
+    windows_.resize(plan_.count());
     const auto visit = [&](std::int64_t n, const ScoreWindow& scores) {
       if (selection_.path != nullptr) window(n).first_segment = first_segment(n);
       PosteriorWindow computed = compute(n, scores, nullptr, sums_ ? &*sums_ : nullptr);

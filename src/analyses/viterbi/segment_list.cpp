@@ -34,16 +34,16 @@ SegmentList::Reader::Reader(const SegmentList& list, std::int64_t first)
 void SegmentList::Reader::load(std::int64_t block) {
   block_index_ = block;
   list_->segments_.load_block(block, block_);
-  begin_ = list_->block_begins_[static_cast<std::size_t>(block)];
+  begin_ = list_->block_begins_[block];
   for (auto i = static_cast<std::int64_t>(block_.size()) - 1; i > remaining_ % kBlockSegments; --i)
-    begin_ += packed_length(block_[static_cast<std::size_t>(i)]);
+    begin_ += packed_length(block_[i]);
 }
 
 bool SegmentList::Reader::next(Segment& segment) {
   if (remaining_ == 0) return false;
   --remaining_;
   if (remaining_ / kBlockSegments != block_index_) load(remaining_ / kBlockSegments);
-  const PackedSegment packed = block_[static_cast<std::size_t>(remaining_ % kBlockSegments)];
+  const PackedSegment packed = block_[remaining_ % kBlockSegments];
   segment = {begin_, begin_ + packed_length(packed), packed_label(packed)};
   begin_ = segment.end;
   return true;

@@ -71,7 +71,7 @@ class Decoder {
   // Computes all windows and leaves the messages of the last one; where windows are joined, also paths
   // through all but that one.
   void sweep_forward() {
-    known_cells_.resize(static_cast<std::size_t>(plan_.count()));
+    known_cells_.resize(plan_.count());
     loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
       const bool last = n == loop_.last();
       times_.end("scores");
@@ -132,7 +132,7 @@ class Decoder {
     scoring_ = do_beside([this, n, range, segments = std::move(reversed), scores = scores_] {
       const std::vector<PathScore::Cell> cells =
           score_.whole_cells(scores, segments, range.begin, range.end - edge_, threads_);
-      std::vector<PathScore::Cell>& all = known_cells_[static_cast<std::size_t>(n)];
+      std::vector<PathScore::Cell>& all = known_cells_[n];
       all.insert(all.end(), cells.begin(), cells.end());
     });
   }
@@ -159,7 +159,7 @@ class Decoder {
     if (roles != nullptr && n != loop_.last()) cursor_ = with_roles(cursor_, *roles, first_right_);
     scores_ = scores_of_path(n, scores_);
     std::span<const PathScore::Cell> known_cells;
-    if (known) known_cells = known_cells_[static_cast<std::size_t>(n)];
+    if (known) known_cells = known_cells_[n];
     std::vector<Segment> reversed;
     bool more = true;
     while (more) {

@@ -239,7 +239,7 @@ struct ChainTables {
       for (int c = 0; c < labels; ++c) {
         const std::size_t at = panel_index(c / lanes, k - 1, duration) + static_cast<std::size_t>(c % lanes);
         durations_fit = fits_or_deep(bias_or_forbidden(k, c), &duration_numbers[at], &duration_whole[at],
-                                     &deep_durations[static_cast<std::size_t>(c)]) &&
+                                     &deep_durations[c]) &&
                         durations_fit;
       }
     }
@@ -270,8 +270,7 @@ struct ChainTables {
                              : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +
                                    panel_index(c / lanes, 0, kOffsetEntries);
         for (int x = 0; x < entries; ++x) {
-          table[static_cast<std::size_t>(x * lanes + c % lanes)] =
-              Vectors::relative_number(bias_or_forbidden(first + x, c) - bound);
+          table[x * lanes + c % lanes] = Vectors::relative_number(bias_or_forbidden(first + x, c) - bound);
         }
       }
     }

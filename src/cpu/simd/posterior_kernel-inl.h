@@ -486,19 +486,19 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       return exact_.starts[static_cast<std::size_t>(left - 1) * labels_ + c];
     };
     std::vector<double>& rows = exact_.column_rows;
-    rows.assign(static_cast<std::size_t>(reach), kNegativeInfinity);
+    rows.assign(reach, kNegativeInfinity);
     double largest = kNegativeInfinity;
     for (int left = 1; left <= reach; ++left) {
       if (start_at(left) == kNegativeInfinity) continue;
       VD most = hn::Set(dd, kNegativeInfinity);
       for_row(left, [&](VD x) HWY_ATTR { most = hn::Max(most, x); });
-      rows[static_cast<std::size_t>(left - 1)] = hn::GetLane(hn::MaxOfLanes(dd, most)) + start_at(left);
-      largest = std::max(largest, rows[static_cast<std::size_t>(left - 1)]);
+      rows[left - 1] = hn::GetLane(hn::MaxOfLanes(dd, most)) + start_at(left);
+      largest = std::max(largest, rows[left - 1]);
     }
     if (largest == kNegativeInfinity) return largest;
     VD sum = hn::Zero(dd);
     for (int left = 1; left <= reach; ++left) {
-      if (!(rows[static_cast<std::size_t>(left - 1)] - largest > kNegligible)) continue;
+      if (!(rows[left - 1] - largest > kNegligible)) continue;
       const VD shift = hn::Set(dd, start_at(left) - largest);
       for_row(left, [&](VD x) HWY_ATTR { sum = hn::Add(sum, hn::Exp(dd, hn::Add(x, shift))); });
     }

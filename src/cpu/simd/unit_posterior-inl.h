@@ -221,7 +221,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
   double* alpha(std::int64_t b) {
     return alphas_.get() + static_cast<std::size_t>(b - first_) * chain_->width;
   }
-  std::int32_t& units(std::int64_t b) { return units_[static_cast<std::size_t>(b - first_)]; }
+  std::int32_t& units(std::int64_t b) { return units_[b - first_]; }
 
   static bool is_fit(const ScoreWindow& scores) {
     return scores.start_scores.empty() && scores.end_scores.empty();
@@ -565,7 +565,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
     chunk_ = chunk;
     out_ = out;
     report_ = ChunkReport();
-    boundary_.resize(static_cast<std::size_t>(chunk.size()));
+    boundary_.resize(chunk.size());
     for (int v = 0; v < kVectors; ++v) entropy_[v] = hn::Zero(D());
     float_entropy_ = 0;
     waiting_rows_ = 0;
@@ -597,8 +597,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
         for (int v = 0; v < kVectors; ++v)
           ends[v] = hn::Min(hn::Mul(hn::Mul(before[v], beta[v]), by), hn::Set(d, 1.0));
         if (b > chunk_.begin) write(ends, out_.ends, static_cast<std::size_t>(b - 1 - chunk_.begin) * labels);
-        if (b < chunk_.end)
-          boundary_[static_cast<std::size_t>(b - chunk_.begin)] = std::min(1.0, sum_of(ends));
+        if (b < chunk_.end) boundary_[b - chunk_.begin] = std::min(1.0, sum_of(ends));
       }
       if (b % kMeasured == 0 || b == chunk_.end) measure(b, sum);
       if (b > chunk_.begin) {

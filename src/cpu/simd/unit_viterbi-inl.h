@@ -429,7 +429,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
       for (std::size_t w = 0; w < kWalks; ++w) {
         const std::int64_t position = begin[w] + i;
         if (position >= length) continue;
-        path_[static_cast<std::size_t>(position)] = label[w];
+        path_[position] = label[w];
         label[w] = source(row(position), label[w]);
       }
     }

@@ -55,14 +55,14 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
   const std::int64_t length = chunk.size();
   const std::int64_t stretch = (length / kWalks + kBlock) / kBlock * kBlock;
   for (int w = 0; w < kWalks; ++w) {
-    Walk& walk = walks_[static_cast<std::size_t>(w)];
+    Walk& walk = walks_[w];
     walk.pieces.clear();
     walk.boundary = std::max<std::int64_t>(0, length - w * stretch);
     walk.stop = std::max<std::int64_t>(0, walk.boundary - stretch);
     walk.walking = walk.boundary > 0;
     walk.find_start = true;
     walk.label = w == 0 || !walk.walking ? label : tracer_.best_label(chunk.begin + walk.boundary);
-    walk_begins_[static_cast<std::size_t>(w)] = walk.boundary;
+    walk_begins_[w] = walk.boundary;
   }
   const auto run = [&](const auto& scans, const auto* alpha) {
     FastMessages<std::remove_cvref_t<decltype(*alpha)>> messages;
@@ -92,7 +92,7 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
 bool ChunkFollower::join_walk(PositionRange chunk, TraceCursor& cursor, std::vector<Walk::Piece>& pieces) {
   const std::int64_t boundary = cursor.boundary - chunk.begin;
   while (next_walk_ < kWalks && walk_at_ > boundary) {
-    const Walk& walk = walks_[static_cast<std::size_t>(next_walk_)];
+    const Walk& walk = walks_[next_walk_];
     if (next_piece_ < walk.pieces.size()) {
       walk_at_ -= walk.pieces[next_piece_++].length;
     } else {
@@ -100,7 +100,7 @@ bool ChunkFollower::join_walk(PositionRange chunk, TraceCursor& cursor, std::vec
     }
   }
   if (next_walk_ == kWalks || walk_at_ != boundary) return false;
-  const Walk& walk = walks_[static_cast<std::size_t>(next_walk_)];
+  const Walk& walk = walks_[next_walk_];
   if (next_piece_ == walk.pieces.size() || walk.pieces[next_piece_].label != cursor.label) return false;
   pieces.insert(pieces.end(), walk.pieces.begin() + static_cast<std::ptrdiff_t>(next_piece_),
                 walk.pieces.end());
@@ -115,7 +115,7 @@ bool ChunkFollower::join_walk(PositionRange chunk, TraceCursor& cursor, std::vec
 void ChunkFollower::begin_walk(int walk) {
   next_walk_ = walk;
   next_piece_ = 0;
-  if (walk < kWalks) walk_at_ = walk_begins_[static_cast<std::size_t>(walk)];
+  if (walk < kWalks) walk_at_ = walk_begins_[walk];
 }
 
 void ChunkFollower::follow(const ScoreWindow& scores, PositionRange chunk, const ViterbiChunk& all, int label,

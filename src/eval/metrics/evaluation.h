@@ -87,7 +87,7 @@ class Evaluator {
   void add_boundaries(const Stretch& stretch);
   void add_segments(const Stretch& stretch);
   void add_label_sequences(const Stretch& stretch);
-  LabelEvaluation& of(int label) { return result_.labels[static_cast<std::size_t>(label)]; }
+  LabelEvaluation& of(int label) { return result_.labels[label]; }
 
   Evaluation result_;
 };

@@ -60,7 +60,7 @@ class RowMasks {
         [&](std::size_t label, std::size_t row) { entries_[next[label] - 1].rows |= Word{1} << row; });
   }
 
-  std::size_t begin(int label) const { return begins_[static_cast<std::size_t>(label)]; }
+  std::size_t begin(int label) const { return begins_[label]; }
   std::size_t end(int label) const { return begins_[static_cast<std::size_t>(label) + 1]; }
   const Entry& entry(std::size_t index) const { return entries_[index]; }
 
@@ -106,16 +106,16 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
   std::vector<Column> words(static_cast<std::size_t>((m + kRows - 1) / kRows));
   std::vector<std::size_t> next(
       static_cast<std::size_t>(num_labels));  // first entry of a label within the band
-  for (int label = 0; label < num_labels; ++label) next[static_cast<std::size_t>(label)] = masks.begin(label);
+  for (int label = 0; label < num_labels; ++label) next[label] = masks.begin(label);
   std::int64_t last = (std::min(m, 1 + high) - 1) / kRows;
   std::int64_t bottom = (last + 1) * kRows;  // the value in the last row of word `last`
   for (std::int64_t j = 1; j <= n; ++j) {
-    const int label = text[static_cast<std::size_t>(j - 1)];
+    const int label = text[j - 1];
     const std::int64_t first = (std::max<std::int64_t>(1, j + low) - 1) / kRows;
     const std::int64_t new_last = (std::min(m, j + high) - 1) / kRows;
     bottom += (new_last - last) * kRows;
     last = new_last;
-    std::size_t& at = next[static_cast<std::size_t>(label)];
+    std::size_t& at = next[label];
     const std::size_t end = masks.end(label);
     while (at < end && masks.entry(at).word < first) ++at;
     std::size_t entry = at;
@@ -123,7 +123,7 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
     for (std::int64_t word = first; word <= last; ++word) {
       Word equal = 0;
       if (entry < end && masks.entry(entry).word == word) equal = masks.entry(entry++).rows;
-      carry = advance(words[static_cast<std::size_t>(word)], equal, carry);
+      carry = advance(words[word], equal, carry);
     }
     bottom += carry;
   }

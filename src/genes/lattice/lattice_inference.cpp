@@ -46,9 +46,7 @@ Checkpoints sweep_through(const Lattice& lattice, const LatticeSource& source, c
 class PathTracer {
  public:
   PathTracer(const LatticeEnd& end, std::int64_t length)
-      : label_(end.best_label),
-        boundary_(length),
-        start_(end.starts[static_cast<std::size_t>(end.best_label)]) {}
+      : label_(end.best_label), boundary_(length), start_(end.starts[end.best_label]) {}
 
   // The boundary whose message is wanted next; 0: the path is complete.
   std::int64_t wanted() const { return start_; }

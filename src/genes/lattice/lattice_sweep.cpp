@@ -33,9 +33,8 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       labels_of_column_(static_cast<std::size_t>(lattice.columns)) {
   for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
     const LatticeLabel& label = lattice.labels[c];
-    open_.emplace_back(lattice.laws[static_cast<std::size_t>(label.law)], label, semiring);
-    if (label.column >= 0)
-      labels_of_column_[static_cast<std::size_t>(label.column)].push_back(static_cast<int>(c));
+    open_.emplace_back(lattice.laws[label.law], label, semiring);
+    if (label.column >= 0) labels_of_column_[label.column].push_back(static_cast<int>(c));
   }
 }
 
@@ -48,14 +47,13 @@ const LatticeStep& LatticeSteps::at(std::uint64_t signals) {
   std::map<int, std::vector<LatticeStep::Edge>> into;
   std::map<int, std::size_t> endings;
   const auto possible = [&](const LatticeEdge& edge) {
-    return has(signals, labels[static_cast<std::size_t>(edge.from)].end_signal) &&
-           has(signals, labels[static_cast<std::size_t>(edge.to)].start_signal);
+    return has(signals, labels[edge.from].end_signal) && has(signals, labels[edge.to].start_signal);
   };
   for (const LatticeEdge& edge : lattice_->edges)
     if (possible(edge)) endings.emplace(forward ? edge.from : edge.to, 0);
   for (auto& [label, index] : endings) {
     index = step.endings.size();
-    const LatticeLabel& ends = labels[static_cast<std::size_t>(label)];
+    const LatticeLabel& ends = labels[label];
     step.endings.push_back({label, forward ? ends.end_signal : ends.start_signal});
   }
   for (std::size_t e = 0; e < lattice_->edges.size(); ++e) {
@@ -64,7 +62,7 @@ const LatticeStep& LatticeSteps::at(std::uint64_t signals) {
       into[forward ? edge.to : edge.from].push_back({endings[forward ? edge.from : edge.to], edge.score, e});
   }
   for (const auto& [label, edges] : into) {
-    const LatticeLabel& begins = labels[static_cast<std::size_t>(label)];
+    const LatticeLabel& begins = labels[label];
     LatticeStep::Beginning beginning{label, forward ? begins.start_signal : begins.end_signal,
                                      step.edges.size(), 0};
     step.edges.insert(step.edges.end(), edges.begin(), edges.end());
@@ -117,8 +115,7 @@ void LatticeSweep::add(const LatticeWindow& window, std::int64_t position) {
 void LatticeSweep::forget(const LatticeWindow::Barrier& barrier) {
   const std::int64_t edge =
       direction_ == Direction::kForward ? barrier.begin : barrier.begin + LatticeWindow::kBarrier;
-  for (const int label : labels_of_column_[static_cast<std::size_t>(barrier.column)])
-    open_[static_cast<std::size_t>(label)].forget(along(edge));
+  for (const int label : labels_of_column_[barrier.column]) open_[label].forget(along(edge));
 }
 
 void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event,
@@ -133,7 +130,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   }
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
     const auto [label, signal] = step.endings[i];
-    ClosedSegments closed = open_[static_cast<std::size_t>(label)].close(here);
+    ClosedSegments closed = open_[label].close(here);
     if (closed.value > kNegativeInfinity) closed.value += content_of(label);
     endings_.push_back(closed.value + score_of(window, there, signal));
     if (nodes == nullptr) continue;
@@ -158,7 +155,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
     }
     if (total > kNegativeInfinity) {
       total += score_of(window, there, beginning.signal);
-      open_[static_cast<std::size_t>(beginning.label)].open(here, total - content_of(beginning.label));
+      open_[beginning.label].open(here, total - content_of(beginning.label));
     }
     if (nodes == nullptr) continue;
     nodes->beginnings.push_back(total);

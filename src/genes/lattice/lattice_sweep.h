@@ -96,8 +96,8 @@ class LatticeSweep {
     return direction_ == Direction::kForward ? boundary : length_ - boundary;
   }
   double content_of(int label) const {
-    const int column = lattice_->labels[static_cast<std::size_t>(label)].column;
-    return column < 0 ? 0 : content_[static_cast<std::size_t>(column)];
+    const int column = lattice_->labels[label].column;
+    return column < 0 ? 0 : content_[column];
   }
 
   const Lattice* lattice_;

@@ -103,7 +103,7 @@ class BigWigRowReader : public RowReader {
     std::int64_t bases = 0;
     for (const BinRange& range : counted) {
       for (std::int64_t bin = std::max(begin, range.begin); bin < std::min(end, range.end); ++bin) {
-        const std::int64_t with_value = covered[static_cast<std::size_t>(bin - begin)];
+        const std::int64_t with_value = covered[bin - begin];
         bins += with_value == 0 ? 1 : 0;
         bases += bin_bases(bin) - with_value;
       }

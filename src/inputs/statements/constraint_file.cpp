@@ -80,7 +80,7 @@ class Holding {
   void count(const Constraint& constraint, std::int64_t by) {
     if (constraint.kind == Constraint::Kind::kBoundary) boundaries_ += by;
     if (constraint.kind == Constraint::Kind::kNoBoundary) none_ += by;
-    for (const int c : constraint.forbidden) forbidding_[static_cast<std::size_t>(c)] += by;
+    for (const int c : constraint.forbidden) forbidding_[c] += by;
   }
 
   std::int64_t boundaries_ = 0, none_ = 0;
@@ -111,7 +111,7 @@ ConstraintFile::Line ConstraintFile::parse(IntervalLine line, const std::vector<
     parsed.kind = Constraint::Kind::kForbidden;
     std::vector<char> is_listed(num_labels_, 0);
     for (const std::string& name : listed(statement.label, labels))
-      is_listed[static_cast<std::size_t>(file_.find_label(line, name, labels))] = 1;
+      is_listed[file_.find_label(line, name, labels)] = 1;
     const char unwanted = statement.kind == kNotKind ? 1 : 0;
     for (std::size_t c = 0; c < num_labels_; ++c)
       if (is_listed[c] == unwanted) parsed.forbidden.push_back(static_cast<int>(c));

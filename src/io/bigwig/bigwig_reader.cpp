@@ -138,7 +138,7 @@ class BinSweep {
     if (bin_ >= own_begin_ && bin_ < own_end_) {
       sink_.store(bin_ - window_.first_bin, sum_, covered_);
     } else {
-      edges_.bins[static_cast<std::size_t>(edges_.count++)] = {bin_, sum_, covered_};
+      edges_.bins[edges_.count++] = {bin_, sum_, covered_};
     }
     sum_ = 0;
     covered_ = 0;
@@ -302,7 +302,7 @@ void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std
   // Worker 0 begins with the first block, which its decoder may have from the last call.
   parallel_for(static_cast<int>(workers), wanted.size(), [&](std::size_t i, int worker) {
     const BlockContext where = context(chrom, wanted[i]);
-    const BigWigSection section = decoders[static_cast<std::size_t>(worker)].decode(where, index.compressed);
+    const BigWigSection section = decoders[worker].decode(where, index.compressed);
     edges[i] = view.swap() ? sweep_section<true>(where, section, bins, sink)
                            : sweep_section<false>(where, section, bins, sink);
   });
@@ -313,7 +313,7 @@ void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std
   };
   for (const BlockEdges& block : edges) {
     for (int e = 0; e < block.count; ++e) {
-      const PartialBin& part = block.bins[static_cast<std::size_t>(e)];
+      const PartialBin& part = block.bins[e];
       if (part.bin != open.bin) {
         store();
         open = {part.bin, 0, 0};

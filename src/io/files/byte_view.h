@@ -55,7 +55,7 @@ class ByteView {
                             " bytes",
                         "the file is truncated or damaged"});
     }
-    return bytes_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
+    return bytes_.subspan(offset, static_cast<std::size_t>(length));
   }
 
   template <typename Number>

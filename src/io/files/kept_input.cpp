@@ -49,7 +49,7 @@ std::unique_ptr<UnnamedFile> copy_of(int descriptor, const std::string& name) {
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) throw read_error(name, "cannot be read", errno);
     if (length == 0) return file;
-    file->append(std::span(buffer).first(static_cast<std::size_t>(length)));
+    file->append(std::span(buffer).first(length));
   }
 }
 

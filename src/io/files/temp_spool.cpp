@@ -31,7 +31,7 @@ void write_all(int descriptor, std::uint64_t offset, std::span<const std::byte> 
       throw write_error(folder, "a temporary file in this folder cannot be written", errno);
     }
     offset += static_cast<std::uint64_t>(written);
-    content = content.subspan(static_cast<std::size_t>(written));
+    content = content.subspan(written);
   }
 }
 
@@ -127,7 +127,7 @@ void TempSpool::read(std::size_t index, std::span<std::byte> out) const {
       throw read_error(folder_, "a temporary file in this folder cannot be read back", got < 0 ? errno : EIO);
     }
     offset += static_cast<std::uint64_t>(got);
-    out = out.subspan(static_cast<std::size_t>(got));
+    out = out.subspan(got);
   }
 }
 

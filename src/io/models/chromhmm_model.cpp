@@ -93,7 +93,7 @@ class ModelReader {
     model_.order = fields[2].front();
     model_.log_likelihood = *likelihood;
     model_.iterations = *iterations;
-    model_.marks.resize(static_cast<std::size_t>(*marks));
+    model_.marks.resize(*marks);
     model_.first.assign(states_, kAbsent);
     model_.transition.assign(states_ * states_, kAbsent);
     model_.emission.assign(states_ * model_.marks.size(), kAbsent);

@@ -122,8 +122,7 @@ class AlignmentSource : public ReadSource {
 
   std::string place() const override {
     if (last_tid_ < 0) return "";
-    return info_.chromosomes[static_cast<std::size_t>(last_tid_)].name + ":" +
-           std::to_string(last_begin_ + 1);
+    return info_.chromosomes[last_tid_].name + ":" + std::to_string(last_begin_ + 1);
   }
 
  private:
@@ -213,7 +212,7 @@ void inspect_alignments(ReadFileInfo& file) {
   const File opened = open_file(file.path);
   const Header header = read_header(opened.get(), file.path);
   const int count = sam_hdr_nref(header.get());
-  file.chromosomes.reserve(static_cast<std::size_t>(count));
+  file.chromosomes.reserve(count);
   for (int i = 0; i < count; ++i)
     file.chromosomes.push_back({sam_hdr_tid2name(header.get(), i), sam_hdr_tid2len(header.get(), i)});
   if (file.chromosomes.empty())

@@ -40,7 +40,7 @@ void append_interval(std::string& line, const BinLocation& location,
 }
 
 const std::string& name_of(const std::vector<std::string>& names, const Segment& segment) {
-  return names[static_cast<std::size_t>(segment.label)];
+  return names[segment.label];
 }
 
 enum Column : std::size_t { kChromosome, kPosition, kTo, kLower, kUpper, kNumColumns };

@@ -217,7 +217,7 @@ BedGraphWriter::Part BedGraphWriter::printed(const double* values, std::size_t c
       part.text.resize(part.text.size() + kLongestLine);
       const char* const end =
           print_line(part.last_begin, bin, part.last_value, part.text.data() + length + prefix_.size());
-      part.text.resize(static_cast<std::size_t>(end - part.text.data()));
+      part.text.resize(end - part.text.data());
       ++part.lines;
     }
     part.last_begin = bin;

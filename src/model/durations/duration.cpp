@@ -52,7 +52,7 @@ DurationSummary summarize_durations(const ChainModel& chain, int label) {
     mass += last;
     weighted += last * k;
   }
-  const double log_q = chain.has_tail() ? chain.log_tail[static_cast<std::size_t>(label)] : kNegativeInfinity;
+  const double log_q = chain.has_tail() ? chain.log_tail[label] : kNegativeInfinity;
   if (log_q != kNegativeInfinity) {
     // Sums over j >= 1 of last q^j and of (K + j) last q^j.
     const double odds = std::exp(log_q) / -std::expm1(log_q);
@@ -70,8 +70,7 @@ SeenDurations seen_durations(std::vector<std::int64_t> durations) {
   if (durations.empty()) return seen;
   std::sort(durations.begin(), durations.end());
   const auto at = [&](double share) {
-    return durations[static_cast<std::size_t>(
-        std::lround(share * static_cast<double>(durations.size() - 1)))];
+    return durations[std::lround(share * static_cast<double>(durations.size() - 1))];
   };
   seen.segments = std::ssize(durations);
   seen.mean = mean_duration(durations);

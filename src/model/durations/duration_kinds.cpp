@@ -149,7 +149,7 @@ void add_spread(std::int64_t seen, std::vector<double>& counts) {
                      high = std::min<std::int64_t>(std::ssize(counts), seen + reach);
   double sum = 0;
   for (std::int64_t d = low; d <= high; ++d) sum += share(d);
-  for (std::int64_t d = low; d <= high; ++d) counts[static_cast<std::size_t>(d - 1)] += share(d) / sum;
+  for (std::int64_t d = low; d <= high; ++d) counts[d - 1] += share(d) / sum;
 }
 
 }  // namespace

@@ -66,15 +66,14 @@ std::vector<double> geometric_falls(const Parameters& parameters, const std::str
   const ChainModel& chain = parameters.chain;
   std::vector<double> falls;
   for (int c = 0; c < chain.num_labels; ++c) {
-    const double fall = chain.has_tail() ? chain.log_tail[static_cast<std::size_t>(c)] : kNegativeInfinity;
+    const double fall = chain.has_tail() ? chain.log_tail[c] : kNegativeInfinity;
     for (int k = 2; k <= chain.max_duration; ++k) {
       const double score = chain.duration_score(k, c), expected = chain.duration_score(1, c) + (k - 1) * fall;
       const bool same = score == expected || std::fabs(score - expected) < kScoreTolerance * (1 + k);
       if (!same)
         refuse_export(
             file, "/duration",
-            "label '" + parameters.labels[static_cast<std::size_t>(c)].name +
-                "' has explicit durations, which ChromHMM does not know",
+            "label '" + parameters.labels[c].name + "' has explicit durations, which ChromHMM does not know",
             "only durations that fall geometrically without end can be exported (max_duration 1, or "
             "geometric with the tail \"continue\"); semicrf learn --duration geometric makes such a model");
     }

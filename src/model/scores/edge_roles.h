@@ -66,9 +66,7 @@ class EdgeRoles {
     return static_cast<std::size_t>(k - 1) * static_cast<std::size_t>(base_.num_labels) +
            static_cast<std::size_t>(label);
   }
-  bool has_tail(int label) const {
-    return base_.has_tail() && base_.log_tail[static_cast<std::size_t>(label)] > kNegativeInfinity;
-  }
+  bool has_tail(int label) const { return base_.has_tail() && base_.log_tail[label] > kNegativeInfinity; }
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
   double tail_odds(int label) const;
   void make_chain();

@@ -167,11 +167,11 @@ class CentredScores {
   // Start and end scores with pi_start at the first position, and with pi_end at the last.
   double start(std::int64_t t, int c) const {
     const bool first = t == 0 && !model_->start_scores.empty();
-    return start_score(t, c) + (first ? model_->start_scores[static_cast<std::size_t>(c)] : 0);
+    return start_score(t, c) + (first ? model_->start_scores[c] : 0);
   }
   double end(std::int64_t t, int c) const {
     const bool last = t == window_->length - 1 && !model_->end_scores.empty();
-    return end_score(t, c) + (last ? model_->end_scores[static_cast<std::size_t>(c)] : 0);
+    return end_score(t, c) + (last ? model_->end_scores[c] : 0);
   }
 
  private:

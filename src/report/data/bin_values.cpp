@@ -67,8 +67,7 @@ class Reading {
                         "begins or ends inside of a bin of " + amount(basis_.bin_size()),
                         "give posteriors of this model"});
     std::vector<float>& values = values_[index];
-    if (values.empty())
-      values.assign(static_cast<std::size_t>(part.bins), std::numeric_limits<float>::quiet_NaN());
+    if (values.empty()) values.assign(part.bins, std::numeric_limits<float>::quiet_NaN());
     std::fill(values.begin() + begin / basis_.bin_size(), values.begin() + count_bins(end, basis_.bin_size()),
               static_cast<float>(record.value));
   }

@@ -67,23 +67,23 @@ class Measuring {
     if (boundary_.empty() || boundary_[index].empty()) return;
     const Segment& segment = basis_.parts[index].segments[s];
     const bool touches = before != nullptr && before->end == segment.begin;
-    const auto p = static_cast<double>(boundary_[index][static_cast<std::size_t>(segment.begin)]);
+    const auto p = static_cast<double>(boundary_[index][segment.begin]);
     if (!touches) ++found_.given;
     if (!touches || std::isnan(p)) return;
     ++found_.called;
-    found_.starts[static_cast<std::size_t>(segment.label)].add(p, 1);
+    found_.starts[segment.label].add(p, 1);
   }
 
   void add_labels(std::size_t index, std::size_t s) {
     const Part& part = basis_.parts[index];
     const Segment& segment = part.segments[s];
-    ProbabilityClasses& classes = found_.called_labels[static_cast<std::size_t>(segment.label)];
+    ProbabilityClasses& classes = found_.called_labels[segment.label];
     const bool by_bin = !called_.empty() && !called_[index].empty();
     const auto score = static_cast<double>(part.scores[s]);
     if (found_.is_of_segments && score >= 0)
       classes.add(score, static_cast<double>(segment.end - segment.begin));
     for (std::int64_t bin = segment.begin; bin < segment.end; ++bin) {
-      Sums& sums = sums_[static_cast<std::size_t>(bin / bins_of_window_)];
+      Sums& sums = sums_[bin / bins_of_window_];
       sums.bins += 1;
       const auto i = static_cast<std::size_t>(bin);
       const double p = by_bin ? static_cast<double>(called_[index][i]) : found_.is_of_segments ? score : -1;
@@ -163,8 +163,7 @@ BinValues read_called_labels(const std::string& prefix, const ReportBasis& basis
   BinValues called(basis.parts.size());
   for (std::size_t i = 0; i < basis.parts.size(); ++i)
     if (!basis.parts[i].segments.empty())
-      called[i].assign(static_cast<std::size_t>(basis.parts[i].bins),
-                       std::numeric_limits<float>::quiet_NaN());
+      called[i].assign(basis.parts[i].bins, std::numeric_limits<float>::quiet_NaN());
   for (std::size_t c = 0; c < basis.num_labels(); ++c) {
     const auto file = files.find(in_file_name(basis.label(c)));
     if (file == files.end())

@@ -20,7 +20,7 @@ class ScoredDurations {
   ScoredDurations(const ChainModel& chain, int label)
       : chain_(chain), label_(label), longest_(chain.max_duration) {
     for (int k = 1; k <= longest_; ++k) best_ = std::max(best_, chain.duration_score(k, label));
-    if (chain.has_tail()) log_q_ = chain.log_tail[static_cast<std::size_t>(label)];
+    if (chain.has_tail()) log_q_ = chain.log_tail[label];
   }
 
   bool any() const { return best_ != kNegativeInfinity; }

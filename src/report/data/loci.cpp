@@ -43,9 +43,9 @@ class LocusChoice {
     for (const Part& part : basis.parts) {
       segments += static_cast<std::int64_t>(part.segments.size());
       for (const Segment& segment : part.segments) {
-        overall_[static_cast<std::size_t>(segment.label)] += static_cast<double>(segment.end - segment.begin);
+        overall_[segment.label] += static_cast<double>(segment.end - segment.begin);
         covered_ += segment.end - segment.begin;
-        scored_ = scored_ || part.scores[static_cast<std::size_t>(&segment - part.segments.data())] >= 0;
+        scored_ = scored_ || part.scores[&segment - part.segments.data()] >= 0;
       }
     }
     for (double& share : overall_) share /= static_cast<double>(std::max<std::int64_t>(1, covered_));
@@ -126,12 +126,11 @@ class LocusChoice {
     const auto size = static_cast<double>(bins.size());
     for (const Segment& segment : segments_meeting(basis_.parts[part].segments, bins.begin, bins.end)) {
       const std::int64_t common = std::min(segment.end, bins.end) - std::max(segment.begin, bins.begin);
-      window.shares[static_cast<std::size_t>(segment.label)] += static_cast<double>(common) / size;
+      window.shares[segment.label] += static_cast<double>(common) / size;
       if (segment.begin > bins.begin) window.starts += 1;
       if (!truth_.empty()) window.differing += static_cast<double>(differing(part, segment, bins)) / size;
     }
-    window.doubt =
-        (doubts[static_cast<std::size_t>(bins.end)] - doubts[static_cast<std::size_t>(bins.begin)]) / size;
+    window.doubt = (doubts[bins.end] - doubts[bins.begin]) / size;
     return window;
   }
 

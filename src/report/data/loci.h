@@ -49,8 +49,7 @@ std::vector<float> columns_of(const Locus& locus, std::span<const float> values,
 // The values of the locus among those of all bins of its part (or none).
 inline std::span<const float> within(const Locus& locus, const std::vector<float>& values) {
   if (values.empty()) return {};
-  return std::span(values).subspan(static_cast<std::size_t>(locus.bins.begin),
-                                   static_cast<std::size_t>(locus.bins.size()));
+  return std::span(values).subspan(locus.bins.begin, static_cast<std::size_t>(locus.bins.size()));
 }
 
 }  // namespace semicrf

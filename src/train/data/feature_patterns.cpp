@@ -19,7 +19,7 @@ class PatternNumbers {
 
   // False: there are too many.
   bool add(const TrainingPiece& piece, std::vector<std::uint16_t>& numbers) {
-    numbers.resize(static_cast<std::size_t>(piece.length));
+    numbers.resize(piece.length);
     const float* before = nullptr;
     for (std::size_t t = 0; t < numbers.size(); ++t) {
       const float* row = piece.features.data() + t * columns_;

@@ -67,7 +67,7 @@ class LabelReader {
   // The label of that name, which may be new; lines of the file have it with this colour.
   int label_named(const std::string& name, std::int64_t line, const std::optional<Color>& color) {
     if (const auto known = index_.find(name); known != index_.end()) {
-      std::optional<Color>& seen = file_.labels[static_cast<std::size_t>(known->second)].color;
+      std::optional<Color>& seen = file_.labels[known->second].color;
       if (!fixed_ && seen != color) seen.reset();
       return known->second;
     }
@@ -175,7 +175,7 @@ class LabelReader {
     std::vector<Label> sorted(ranks.size());
     for (std::size_t c = 0; c < ranks.size(); ++c) sorted[ranks[c]] = std::move(file_.labels[c]);
     file_.labels = std::move(sorted);
-    const auto rank = [&](int label) { return static_cast<int>(ranks[static_cast<std::size_t>(label)]); };
+    const auto rank = [&](int label) { return static_cast<int>(ranks[label]); };
     for (auto& [chromosome, records] : file_.chromosomes)
       for (LabelRecord& record : records)
         if (record.label >= 0) record.label = rank(record.label);

@@ -87,7 +87,7 @@ TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64
   auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);
   for (; segment != piece.segments.end() && segment->begin < end; ++segment) {
     part.segments.push_back({segment->begin - begin, segment->end - begin, segment->label});
-    part.lines.push_back(piece.lines[static_cast<std::size_t>(segment - piece.segments.begin())]);
+    part.lines.push_back(piece.lines[segment - piece.segments.begin()]);
   }
   auto known = std::ranges::lower_bound(piece.evidence, begin, {}, &LabelEvidence::begin);
   for (; known != piece.evidence.end() && known->begin < end; ++known) {

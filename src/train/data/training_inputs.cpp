@@ -305,7 +305,7 @@ std::vector<std::string> column_names(const std::vector<std::string>& given, con
                                       std::int64_t columns) {
   if (given.empty()) {
     std::vector<std::string> names;
-    names.reserve(static_cast<std::size_t>(columns));
+    names.reserve(columns);
     for (std::int64_t f = 0; f < columns; ++f) names.push_back("track" + std::to_string(f + 1));
     return names;
   }

@@ -127,8 +127,7 @@ class Evaluator {
       return ranks_.is_first() ? std::string() : bytes_of_rank(ranks_.rank(), owners, sums);
     });
     if (!ranks_.is_first()) return 0;
-    for (int rank = 1; rank < ranks_.size(); ++rank)
-      take_bytes(rank, owners, parts[static_cast<std::size_t>(rank)], sums);
+    for (int rank = 1; rank < ranks_.size(); ++rank) take_bytes(rank, owners, parts[rank], sums);
     double sum = 0;
     for (const Sums& shard : sums) {
       sum += shard.value;
@@ -156,7 +155,7 @@ class Evaluator {
       return bytes;
     });
     for (int rank = 1; rank < static_cast<int>(parts.size()); ++rank) {
-      ByteReader reader(parts[static_cast<std::size_t>(rank)]);
+      ByteReader reader(parts[rank]);
       for (std::size_t shard = 0; shard < shards.size(); ++shard)
         if (owners[shard] == rank)
           for (const std::size_t i : shards[shard]) found[i] = reader.take_list<Segment>();
@@ -218,7 +217,7 @@ class Evaluator {
     std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
     engines.front() = std::move(first);
     parallel_for(side_by_side, mine.size(), [&](std::size_t i, int worker) {
-      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
+      std::unique_ptr<Engine>& engine = engines[worker];
       if (engine == nullptr) engine = make_engine(of_worker(part, worker), chain());
       visit(*engine, groups[mine[i]], begins[mine[i]], part.threads);
     });
@@ -481,7 +480,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
         std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
     const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));
     const std::size_t bytes = of_engine(batch) + together * position;
-    needs.assign(static_cast<std::size_t>(positions / batch + 1), bytes);
+    needs.assign(positions / batch + 1, bytes);
   }
   std::sort(needs.begin(), needs.end(), std::greater<>());
   needs.resize(std::min(needs.size(), most));

@@ -52,7 +52,7 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   window.features.rows.f32 = piece.features.data();
   window.features.wide = setup_.precision == Precision::kDouble;
   if (setup_.options.margin != 0) {
-    work.true_labels.assign(static_cast<std::size_t>(piece.length), kNoLabel);
+    work.true_labels.assign(piece.length, kNoLabel);
     for (const Segment& segment : piece.segments)
       std::fill(work.true_labels.begin() + segment.begin, work.true_labels.begin() + segment.end,
                 segment.label);
@@ -166,8 +166,7 @@ void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
     }
     if (takes_truth(piece)) {
       add_true_counts(roles, piece, -1, truth);
-      if (piece.segments.size() == 1)
-        whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
+      if (piece.segments.size() == 1) whole[roles.with_role(piece.segments.front(), piece.length)] -= 1;
     }
     roles.add_whole_piece(piece.length, whole, lacking);
   }
@@ -196,8 +195,8 @@ void PieceBatch::take_true_counts(const TrainingPiece& piece, ParameterGradient&
   if (setup_.roles == nullptr) {
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
   } else {
-    gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;
-    gradient.end[static_cast<std::size_t>(piece.segments.back().label)] -= 1;
+    gradient.start[piece.segments.front().label] -= 1;
+    gradient.end[piece.segments.back().label] -= 1;
   }
 }
 

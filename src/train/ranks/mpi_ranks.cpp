@@ -53,8 +53,8 @@ class MpiRanks : public Ranks {
     std::vector<std::string> all(sizes.size());
     all.front() = std::move(bytes);
     for (int other = 1; other < size_; ++other) {
-      std::string& part = all[static_cast<std::size_t>(other)];
-      part.resize(sizes[static_cast<std::size_t>(other)]);
+      std::string& part = all[other];
+      part.resize(sizes[other]);
       for_each_message(part, [other](char* data, int count) {
         MPI_Recv(data, count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       });

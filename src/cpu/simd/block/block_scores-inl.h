@@ -58,7 +58,7 @@ class BlockScores {
     if (!window.baseline.empty()) {
       for (int slot = first_slot; slot < last_slot; ++slot) {
         double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
-        for (int c = 0; c < t_.labels; ++c) row[c] -= window.baseline[static_cast<std::size_t>(c)];
+        for (int c = 0; c < t_.labels; ++c) row[c] -= window.baseline[c];
       }
     }
     const double largest = shift_positions(first_slot, last_slot);
@@ -139,7 +139,7 @@ class BlockScores {
       const double most = largest_of(row);
       const bool large = most != kNegativeInfinity && std::fabs(most) > kSmall;
       const double shift = large ? std::floor(most) : 0.0;
-      position_shift_[static_cast<std::size_t>(slot)] = shift;
+      position_shift_[slot] = shift;
       mass_ += shift;
       if (!large) continue;
       for_labels([&](std::size_t c)

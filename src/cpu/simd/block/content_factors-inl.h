@@ -49,7 +49,7 @@ class ContentFactors : public RealVectors<Real, D, Semiring> {
   const double* sum() const { return sum_.get(); }  // (padded) S at the block's last boundary
   // Forbidden positions (-inf) cut every segment of their label.
   bool has_cuts() const { return has_cuts_; }
-  bool has_cuts(int slot) const { return has_cuts_ && cut_slots_[static_cast<std::size_t>(slot)]; }
+  bool has_cuts(int slot) const { return has_cuts_ && cut_slots_[slot]; }
   // The first slot at which the label is cut, 16: none.
   int first_cut(std::size_t c) const {
     for (int slot = 0; has_cuts_ && slot < kBlock; ++slot) {

@@ -144,7 +144,7 @@ inline void ExactBlock<Real, D, Semiring>::start_messages(const double* alpha, d
       VD sum = hn::Zero(dd);
       for (int from = 0; from < t_.labels; ++from) {
         sum = hn::MulAdd(
-            hn::Set(dd, weights_[static_cast<std::size_t>(from)]),
+            hn::Set(dd, weights_[from]),
             hn::Load(dd, t_.transitions.linear.get() + static_cast<std::size_t>(from) * width_ + c), sum);
       }
       if (hn::AllTrue(dd, hn::Gt(sum, hn::Set(dd, 1e-280)))) {

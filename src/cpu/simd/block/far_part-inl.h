@@ -96,7 +96,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
       }
       if (!any) continue;
       hn::Store(this->from_split_power(factor, low_.get(), low_.get() + lanes_), d, factor);
-      active_[static_cast<std::size_t>(active)] = o;
+      active_[active] = o;
       ++active;
     }
     toeplitz<0, kSumsAtOnce>(ring, panel, ahead, active);
@@ -112,7 +112,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
     Kept<V> sums[kSums];
     for (int i = 0; i < kSums; ++i) sums[i] = hn::Set(d, S::template zero<Real>());
     for (int index = 0; index < active; ++index) {
-      const int o = active_[static_cast<std::size_t>(index)];
+      const int o = active_[index];
       const V factor = hn::Load(d, factor_.get() + static_cast<std::size_t>(index) * n);
       const Real* source = ring.numbers(o) + t_.panel_index(panel, 0, kBlock);
       // Entry x of the table is duration 16 o - 14 + x: that of start q and boundary j is j - q + 15.
