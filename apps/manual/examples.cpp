@@ -67,7 +67,8 @@ constexpr CommandExample kExamples[] = {
       "    --truth genes.bed -o report.html codon_*.bw"}},
     {"train-genes",
      {"Learn what genes of yeast look like from the annotation of a chromosome.",
-      "semicrf train-genes --grammar fungus --max-iterations 3 --annotation yeast.genes.gff3 -o genes.json \\\n"
+      "semicrf train-genes --grammar fungus --max-iterations 3 --annotation yeast.genes.gff3 -o genes.json "
+      "\\\n"
       "    yeast.fa.gz"}},
     {"genes",
      {"Genes and proteins of a sequence, with the model of yeast that comes with the program.",
