@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
+#include <stdexcept>
 
 #include "core/chain_model.h"
 #include "genes/gene_features.h"
@@ -40,36 +39,39 @@ class Predictor {
     out.score = path.score;
     path_ = std::move(path.segments);
     boundaries_.resize(path_.size());
-    for (std::size_t i = 1; i < path_.size(); ++i) index_.emplace(path_[i].begin, i);
-    const LatticeMarginals marginals = visit_marginals(
-        lattice_.lattice, source_, threads_, false,
-        [&](std::size_t, double log_z, const LatticeMessages& messages) { look_up(log_z, messages); });
-    out.log_z = marginals.log_z;
+    std::vector<std::int64_t> inner;
+    for (std::size_t i = 1; i < path_.size(); ++i) inner.push_back(path_[i].begin);
+    const MessagesAt messages = messages_at(lattice_.lattice, source_, inner, threads_);
+    out.log_z = messages.log_z;
+    look_up(inner, messages);
     for (const PathGene& gene : genes_of_path(model_, lattice_, path_, 0))
       out.genes.push_back(finish(gene, out.log_z));
     return out;
   }
 
  private:
-  // Windows hold different boundaries: nothing is written twice.
-  void look_up(double log_z, const LatticeMessages& messages) {
-    for (std::size_t e = 0; e < messages.forward->events.size(); ++e) {
-      const LatticeNodes::Event& there = messages.forward->events[e];
-      const auto found = index_.find(there.boundary);
-      if (found == index_.end()) continue;
-      const LatticeNodes::Event& mirrored = messages.backward->events[messages.mirrored(e)];
-      PathBoundary& boundary = boundaries_[found->second];
-      const int left = path_[found->second - 1].label, right = path_[found->second].label;
-      for (std::size_t i = 0; i < there.step->endings.size(); ++i) {
-        if (there.step->endings[i].label != left) continue;
-        boundary.behind = messages.backward->beginnings[mirrored.first_beginning + i];
-        boundary.ends = messages.forward->endings[there.first_ending + i] + boundary.behind - log_z;
-      }
-      for (std::size_t i = 0; i < there.step->beginnings.size(); ++i) {
-        if (there.step->beginnings[i].label != right) continue;
-        boundary.before = messages.forward->beginnings[there.first_beginning + i];
-        boundary.begins = boundary.before + messages.backward->endings[mirrored.first_ending + i] - log_z;
-      }
+  void look_up(const std::vector<std::int64_t>& inner, const MessagesAt& messages) {
+    if (messages.forward.events.size() != inner.size() || messages.backward.events.size() != inner.size())
+      throw std::logic_error("a path has a boundary without messages");
+    for (std::size_t e = 0; e < inner.size(); ++e)
+      look_up(e + 1, messages, messages.forward.events[e], messages.backward.events[inner.size() - 1 - e]);
+  }
+
+  // What is known of the left boundary of a segment.
+  void look_up(std::size_t segment, const MessagesAt& messages, const LatticeNodes::Event& there,
+               const LatticeNodes::Event& mirrored) {
+    PathBoundary& boundary = boundaries_[segment];
+    const int left = path_[segment - 1].label, right = path_[segment].label;
+    const double log_z = messages.log_z;
+    for (std::size_t i = 0; i < there.step->endings.size(); ++i) {
+      if (there.step->endings[i].label != left) continue;
+      boundary.behind = messages.backward.beginnings[mirrored.first_beginning + i];
+      boundary.ends = messages.forward.endings[there.first_ending + i] + boundary.behind - log_z;
+    }
+    for (std::size_t i = 0; i < there.step->beginnings.size(); ++i) {
+      if (there.step->beginnings[i].label != right) continue;
+      boundary.before = messages.forward.beginnings[there.first_beginning + i];
+      boundary.begins = boundary.before + messages.backward.endings[mirrored.first_ending + i] - log_z;
     }
   }
 
@@ -119,8 +121,7 @@ class Predictor {
   int threads_;
   SequenceSource source_;
   std::vector<LatticeSegment> path_;
-  std::vector<PathBoundary> boundaries_;       // left of each segment
-  std::map<std::int64_t, std::size_t> index_;  // by boundary, the segment right of it
+  std::vector<PathBoundary> boundaries_;  // left of each segment
 };
 
 // A name as GFF3 wants it in column 1 and in attributes.

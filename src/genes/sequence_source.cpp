@@ -18,6 +18,8 @@ constexpr auto make_codes() {
 }
 constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
 
+constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
+
 int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
 
 }  // namespace
@@ -45,8 +47,36 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
       for (const char letter : word) codes.push_back(kCodes[static_cast<unsigned char>(letter)]);
       prepared.words.push_back(std::move(codes));
     }
+    prepare_triples(prepared);
     signals_.push_back(std::move(prepared));
   }
+}
+
+void SequenceSource::prepare_triples(PreparedSignal& signal) {
+  signal.is_short = signal.words.front().size() <= 3;
+  for (int triple = 0; triple < 64; ++triple) {
+    const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
+    for (const std::vector<int>& word : signal.words) {
+      bool plus = signal.is_short, minus = signal.is_short;
+      for (std::size_t i = 0; i < word.size() && i < 3; ++i) {
+        plus = plus && bases[i] == word[i];
+        minus = minus && complement(bases[2 - i]) == word[i];
+      }
+      signal.plus[static_cast<std::size_t>(triple)] |= plus;
+      signal.minus[static_cast<std::size_t>(triple)] |= minus;
+    }
+  }
+}
+
+// The same, by the words of three bases from `first_triple` on where they reach.
+bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundary,
+                               const std::vector<std::uint8_t>& triples, std::int64_t first_triple) const {
+  const PreparedSignal& prepared = signals_[signal.model];
+  const std::int64_t offset = model_->signals[signal.model].consensus_at;
+  const std::int64_t at = (signal.strand == '+' ? boundary + offset : boundary - offset - 3) - first_triple;
+  if (prepared.is_short && at >= 0 && at < static_cast<std::int64_t>(triples.size()) && triples[at] < 64)
+    return (signal.strand == '+' ? prepared.plus : prepared.minus)[triples[at]];
+  return stands_at(signal, boundary);
 }
 
 int SequenceSource::base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
@@ -146,6 +176,19 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeW
 
 void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
   window.events.clear(), window.scores.clear();
+  // The three bases from each position on; 64 where one of them is unknown.
+  const std::int64_t first_triple = begin_ + begin - kAroundWindow;
+  std::vector<std::uint8_t> triples(static_cast<std::size_t>(end - begin + 2 * kAroundWindow));
+  int known = 0, triple = 0;
+  for (std::int64_t t = first_triple + static_cast<std::int64_t>(triples.size()) + 1; t >= first_triple;
+       --t) {
+    const int code = base(t);
+    known = code == kUnknownBase ? 0 : known + 1;
+    triple = code == kUnknownBase ? 0 : triple / 4 + code * 16;
+    const std::int64_t at = t - first_triple;
+    if (at < static_cast<std::int64_t>(triples.size()))
+      triples[static_cast<std::size_t>(at)] = known >= 3 ? static_cast<std::uint8_t>(triple) : 64;
+  }
   for (std::int64_t t = begin; t < end; ++t) {
     const std::int64_t boundary = begin_ + t;
     const auto frame = static_cast<int>(boundary % 3);
@@ -156,7 +199,8 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWi
     for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
       const StrandedModel& signal = lattice_->signals[s];
       if (signal.frame >= 0 && signal.frame != frame) continue;
-      if (signal.model != last_model || signal.strand != last_strand) stands = stands_at(signal, boundary);
+      if (signal.model != last_model || signal.strand != last_strand)
+        stands = stands_at(signal, boundary, triples, first_triple);
       last_model = signal.model, last_strand = signal.strand;
       if (!stands) continue;
       event.signals |= std::uint64_t{1} << s;

@@ -35,6 +35,8 @@ class SequenceSource : public LatticeSource {
  private:
   double motif_odds(const StrandedModel& signal, std::int64_t boundary) const;
   void fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
+  bool stands_at(const StrandedModel& signal, std::int64_t boundary, const std::vector<std::uint8_t>& triples,
+                 std::int64_t first_triple) const;
   void find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   int base(std::int64_t position) const {
@@ -50,9 +52,12 @@ class SequenceSource : public LatticeSource {
   std::int64_t begin_, end_;
   std::vector<int> coding_columns_;  // those whose stop codons are barriers
   struct PreparedSignal {
-    std::vector<std::vector<int>> words;       // base codes
+    std::vector<std::vector<int>> words;   // base codes
+    bool is_short = false;                 // words of three bases at most: then by the three bases there,
+    std::array<bool, 64> plus{}, minus{};  // as they stand in the sequence, whether a word begins with them
     std::vector<std::array<double, 5>> motif;  // odds by base code
   };
+  static void prepare_triples(PreparedSignal& signal);
   std::vector<PreparedSignal> signals_;  // by model of signals
 };
 

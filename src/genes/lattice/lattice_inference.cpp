@@ -25,20 +25,27 @@ struct Checkpoints {
   LatticeEnd end;
 };
 
+// `before`: null, or where the states before each window go.
+LatticeEnd sweep_all(const Lattice& lattice, const LatticeSource& source, const Windows& windows,
+                     Direction direction, LatticeSemiring semiring, LatticeSteps& steps, LatticeNodes* nodes,
+                     std::vector<std::optional<LatticeSweep>>* before) {
+  LatticeSweep sweep(lattice, direction, semiring, windows.length);
+  LatticeWindow window;
+  for (std::size_t n = 0; n < windows.count(); ++n) {
+    const std::size_t i = direction == Direction::kForward ? n : windows.count() - 1 - n;
+    if (before != nullptr) (*before)[i] = sweep;
+    source.read(windows.begin(i), windows.end(i), window);
+    sweep.pass(window, steps, nodes);
+  }
+  return sweep.end();
+}
+
 Checkpoints sweep_through(const Lattice& lattice, const LatticeSource& source, const Windows& windows,
                           Direction direction, LatticeSemiring semiring) {
   Checkpoints kept;
   kept.before.resize(windows.count());
-  LatticeSweep sweep(lattice, direction, semiring, windows.length);
   LatticeSteps steps(lattice, direction);
-  LatticeWindow window;
-  for (std::size_t n = 0; n < windows.count(); ++n) {
-    const std::size_t i = direction == Direction::kForward ? n : windows.count() - 1 - n;
-    kept.before[i] = sweep;
-    source.read(windows.begin(i), windows.end(i), window);
-    sweep.pass(window, steps, nullptr);
-  }
-  kept.end = sweep.end();
+  kept.end = sweep_all(lattice, source, windows, direction, semiring, steps, nullptr, &kept.before);
   return kept;
 }
 
@@ -135,6 +142,30 @@ LatticePath best_path(const Lattice& lattice, const LatticeSource& source, int t
   }
   path.segments = tracer.take();
   return path;
+}
+
+MessagesAt messages_at(const Lattice& lattice, const LatticeSource& source,
+                       const std::vector<std::int64_t>& boundaries, int threads, std::int64_t window) {
+  const Windows windows{source.length(), window};
+  MessagesAt found{kNegativeInfinity,
+                   kNegativeInfinity,
+                   LatticeSteps(lattice, Direction::kForward),
+                   LatticeSteps(lattice, Direction::kBackward),
+                   {},
+                   {}};
+  found.forward.only = found.backward.only = &boundaries;
+  parallel_for(threads, 2, [&](std::size_t i, int) {
+    if (i == 0)
+      found.log_z = sweep_all(lattice, source, windows, Direction::kForward, LatticeSemiring::kLog,
+                              found.forward_steps, &found.forward, nullptr)
+                        .value;
+    else
+      found.log_z_backward = sweep_all(lattice, source, windows, Direction::kBackward, LatticeSemiring::kLog,
+                                       found.backward_steps, &found.backward, nullptr)
+                                 .value;
+  });
+  found.forward.only = found.backward.only = nullptr;
+  return found;
 }
 
 LatticeMarginals visit_marginals(

@@ -52,6 +52,18 @@ LatticeMarginals visit_marginals(
     const std::function<void(std::size_t index, double log_z, const LatticeMessages& messages)>& visit,
     std::int64_t window = kLatticeWindow);
 
+// Messages of both directions at some boundaries, ascending: one sweep for each direction, side by side.
+struct MessagesAt {
+  double log_z = kNegativeInfinity;
+  double log_z_backward = kNegativeInfinity;
+  LatticeSteps forward_steps, backward_steps;  // which the nodes refer to
+  LatticeNodes forward, backward;
+};
+
+MessagesAt messages_at(const Lattice& lattice, const LatticeSource& source,
+                       const std::vector<std::int64_t>& boundaries, int threads,
+                       std::int64_t window = kLatticeWindow);
+
 std::size_t lattice_windows(std::int64_t length, std::int64_t window = kLatticeWindow);
 
 }  // namespace semicrf

@@ -18,6 +18,10 @@ double score_of(const LatticeWindow& window, const LatticeWindow::Event& event, 
 
 }  // namespace
 
+bool LatticeNodes::wants(std::int64_t boundary) const {
+  return only == nullptr || std::binary_search(only->begin(), only->end(), boundary);
+}
+
 void LatticeNodes::clear() {
   events.clear(), endings.clear(), starts.clear(), duration_scores.clear();
   beginnings.clear(), sources.clear(), content.clear();
@@ -122,6 +126,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
                         LatticeNodes* nodes) {
   if (step.edges.empty()) return;
   const LatticeWindow::Event& there = window.events[event];
+  if (nodes != nullptr && !nodes->wants(there.boundary)) nodes = nullptr;
   const std::int64_t here = along(there.boundary);
   endings_.clear();
   if (nodes != nullptr) {

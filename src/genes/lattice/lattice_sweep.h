@@ -63,6 +63,8 @@ struct LatticeNodes {
   std::vector<int> sources;             // max semiring: the label before it
   std::vector<double> content;  // (events, columns): the content up to there, from where the sweep began
   bool wants_content = false;
+  const std::vector<std::int64_t>* only = nullptr;  // the boundaries that are wanted, ascending; null: all
+  bool wants(std::int64_t boundary) const;
   void clear();
 };
 

@@ -249,6 +249,20 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
             compare_marginals(truth, messages, log_z, starts_seen);
           },
           window);
+      // All boundaries, and every second one.
+      for (const std::int64_t step : {1, 2}) {
+        std::vector<std::int64_t> boundaries;
+        for (std::int64_t t = step; t < problem.sequence.end; t += step) boundaries.push_back(t);
+        const MessagesAt at = messages_at(problem.lattice, source, boundaries, 2, window);
+        REQUIRE((at.log_z == kNegativeInfinity || std::abs(at.log_z - truth.log_z) < 1e-10));
+        REQUIRE((at.log_z == kNegativeInfinity) == (truth.log_z == kNegativeInfinity));
+        CHECK((at.log_z == at.log_z_backward || std::abs(at.log_z_backward - at.log_z) < 1e-10));
+        for (const LatticeNodes::Event& event : at.forward.events)
+          CHECK(std::find(boundaries.begin(), boundaries.end(), event.boundary) != boundaries.end());
+        std::set<std::pair<std::int64_t, int>> seen;
+        if (truth.log_z > kNegativeInfinity)
+          compare_marginals(truth, {&source.whole(), &at.forward, &at.backward}, at.log_z, seen);
+      }
       if (truth.log_z == kNegativeInfinity) {
         CHECK(path.segments.empty());
         CHECK(marginals.log_z == kNegativeInfinity);
