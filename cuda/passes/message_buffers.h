@@ -69,7 +69,7 @@ class MessageBuffers {
   // Blocks, or slots of the pool, [first, first + count) to the host. Waits for them.
   void download(MessagePart part, std::size_t first, std::size_t count, HostMessages<Real>& host,
                 cudaStream_t stream) const {
-    std::vector<unsigned char>& memory = host.memory[part];
+    std::vector<unsigned char>& memory = host.memory[static_cast<std::size_t>(part)];
     memory.resize(message_bytes<Real>(shape_, part, count));
     slice_messages(shape_, part, count, memory.data(), host.view);
     copy_to(host.view, part, first, count, cudaMemcpyDeviceToHost, stream);
