@@ -159,9 +159,9 @@ GeneModel gene_grammar(const std::string& kind) {
                    flat("single", 3),
                    {"stop", {kNegativeInfinity, kNegativeInfinity, 0}, kNegativeInfinity, 1}};
   if (!introns) model.signals[0].consensus = {"ATG", "GTG", "TTG"};
-  model.states = {{"intergenic", false, FrameRule::kNone, false, false, -1, -1, -1, 0},
-                  {"single", true, FrameRule::kCoding, true, false, 0, 0, -1, 1},
-                  {"stop", true, FrameRule::kCoding, true, false, -1, 1, 2, 2}};
+  model.states = {{"intergenic", false, FrameRule::kNone, false, -1, -1, -1, 0},
+                  {"single", true, FrameRule::kCoding, true, 0, 0, -1, 1},
+                  {"stop", true, FrameRule::kCoding, true, -1, 1, 2, 2}};
   model.transitions = {{0, 1, 0}, {1, 2, 0}, {2, 0, 0}};
   if (!introns) return model;
   model.contents.push_back({"intron", 0, false, {std::vector<float>(4)}, 1, 0});
@@ -173,10 +173,10 @@ GeneModel gene_grammar(const std::string& kind) {
   model.lengths.push_back(flat("terminal", 1));
   model.lengths.push_back(flat("intron", kind == "fungus" ? 20 : 30));
   const int initial = 3, internal = 4, terminal = 5, intron = 6;
-  model.states.push_back({"initial", true, FrameRule::kCoding, true, false, 0, 0, -1, 3});
-  model.states.push_back({"internal", true, FrameRule::kCoding, true, false, 0, -1, -1, 4});
-  model.states.push_back({"terminal", true, FrameRule::kCoding, true, false, 0, -1, -1, 5});
-  model.states.push_back({"intron", true, FrameRule::kCarry, false, true, 1, 3, 4, 6});
+  model.states.push_back({"initial", true, FrameRule::kCoding, true, 0, 0, -1, 3});
+  model.states.push_back({"internal", true, FrameRule::kCoding, true, 0, -1, -1, 4});
+  model.states.push_back({"terminal", true, FrameRule::kCoding, true, 0, -1, -1, 5});
+  model.states.push_back({"intron", true, FrameRule::kCarry, false, 1, 3, 4, 6});
   model.transitions.insert(model.transitions.end(), {{0, initial, 0},
                                                      {initial, intron, 0},
                                                      {internal, intron, 0},

@@ -61,8 +61,7 @@ struct GeneState {
   std::string name;
   bool stranded = true;
   FrameRule frame = FrameRule::kNone;
-  bool coding = false;  // its bases are CDS
-  bool intron = false;
+  bool coding = false;                     // its bases are CDS
   int content = -1, start = -1, end = -1;  // in the lists of the model; -1: none
   int length = 0;
 };

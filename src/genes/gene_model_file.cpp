@@ -202,14 +202,13 @@ class Reader {
   }
 
   GeneState read_state(const JsonNode& node) const {
-    constexpr std::array<std::string_view, 9> kKeys{"name",    "stranded", "frame", "coding", "intron",
+    constexpr std::array<std::string_view, 8> kKeys{"name",    "stranded", "frame", "coding",
                                                     "content", "start",    "end",   "length"};
     node.expect_object(kKeys);
     GeneState state;
     state.name = name_of(node);
     state.stranded = flag(node, "stranded");
     state.coding = flag(node, "coding");
-    state.intron = flag(node, "intron");
     const std::string& frame = node.at("frame").text("none, coding or carry");
     const auto rule = std::find(kFrames.begin(), kFrames.end(), frame);
     if (rule == kFrames.end()) node.at("frame").fail_expected("none, coding or carry");
@@ -243,7 +242,6 @@ std::string gene_model_text(const GeneModel& model) {
                               {"stranded", state.stranded},
                               {"frame", kFrames[static_cast<std::size_t>(state.frame)]},
                               {"coding", state.coding},
-                              {"intron", state.intron},
                               {"content", name_or_null(model.contents, state.content)},
                               {"start", name_or_null(model.signals, state.start)},
                               {"end", name_or_null(model.signals, state.end)},

@@ -171,7 +171,6 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
 LatticeEnd LatticeSweep::end() {
   begin();
   LatticeEnd end;
-  end.content = content_;
   for (std::size_t c = 0; c < open_.size(); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
     ClosedSegments closed = open_[c].close(length_);

@@ -74,8 +74,7 @@ struct LatticeEnd {
   std::vector<double> endings;       // (C) in the max semiring and the log semiring, without `final`
   std::vector<std::int64_t> starts;  // (C)
   std::vector<double> duration_scores;
-  std::vector<double> content;  // (columns)
-  int best_label = -1;          // max semiring; of equals the first
+  int best_label = -1;  // max semiring; of equals the first
 };
 
 // Copies are states to go on from. The lattice must outlive it.
