@@ -37,7 +37,11 @@ Gradients gradients_of(const ModelCase& sample) {
       static_cast<std::size_t>(sample.length) * static_cast<std::size_t>(sample.model.num_labels);
   Gradients out;
   for (auto* array : {&out.labels, &out.starts, &out.ends}) array->resize(rows);
-  PosteriorArrays arrays{nullptr, out.labels.data(), out.starts.data(), out.ends.data(), &out.counts};
+  PosteriorArrays arrays;
+  arrays.labels = out.labels.data();
+  arrays.starts = out.starts.data();
+  arrays.ends = out.ends.data();
+  arrays.counts = &out.counts;
   engine->posteriors(sample.whole(), {0, sample.length}, nullptr, nullptr, arrays);
   return out;
 }
