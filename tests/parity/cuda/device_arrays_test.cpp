@@ -56,7 +56,7 @@ void check_same(const Batch& batch) {
     }
     double* const to[] = {host[4 * i].data(), host[4 * i + 1].data(), host[4 * i + 2].data(),
                           host[4 * i + 3].data()};
-    host_out[i] = {to[0], to[1], to[2], to[3], nullptr};
+    host_out[i] = {to[0], to[1], to[2], to[3]};
     rows[i] = {device[4 * i].data(), device[4 * i + 1].data(), device[4 * i + 2].data(),
                device[4 * i + 3].data()};
     device_out[i].on_device = &rows[i];
