@@ -275,6 +275,6 @@ def test_bigwig_has_what_bedgraph_has(box):
     said = box.ok("decode -p p.json -g g.tsv -o z.bed.gz --write-index --posterior z.bedgraph chrA.npy").stderr
     check("z.bedgraph gets no index" in said and "z.bed.gz gets" not in said, said)
     box.ok("posterior -q -p p.json -g g.tsv -o y2.bw --write-index chrA.npy")
-    names = [name for name in box.listing() if name.startswith(("y", "z"))]
+    names = [name for name in box.listing() if name.startswith(("y.", "y2", "z"))]
     check(names == ["y.bed", "y.bw", "y2.bw", "z.bed.gz", "z.bed.gz.tbi", "z.bedgraph"], "%r" % names)
     box.fails("decode -p p.json -g g.tsv -o w.bed --write-index --posterior w.bedgraph chrA.npy", 2, "w.bed", ".gz")
