@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/chain_model.h"
+#include "genes/gene_path.h"
 #include "genes/sequence_source.h"
 #include "genes/site_motif.h"
 
@@ -18,20 +19,6 @@ constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over lo
 constexpr int kLongestTable = 3000;
 // Where the branch point of an intron may begin, from its acceptor, and how many bases it has.
 constexpr int kBranchFrom = -70, kBranchTo = -14, kBranchWidth = 7;
-
-int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
-
-// Bases along the strand of a gene, its exons joined.
-std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const CodingTranscript& gene) {
-  std::vector<int> joined;
-  for (const CodingExon& exon : gene.exons)
-    for (std::int64_t t = exon.begin; t < exon.end; ++t) joined.push_back(bases[t]);
-  if (gene.strand == '-') {
-    std::reverse(joined.begin(), joined.end());
-    for (int& base : joined) base = complement(base);
-  }
-  return joined;
-}
 
 // Words of order + 1 bases, counted.
 class WordCounts {
@@ -110,10 +97,8 @@ class GeneCounter {
       std::int64_t from = 0;
       for (const CodingExon& stretch : taken) {
         if (stretch.begin > from) {
-          CodingTranscript between{"", "", '+', {{from, stretch.begin}}};
           for (const char strand : {'+', '-'}) {
-            between.strand = strand;
-            const std::vector<int> joined = spliced(*sequence.bases, between);
+            const std::vector<int> joined = spliced(*sequence.bases, {{from, stretch.begin}}, strand);
             words.add(joined, [](std::size_t) { return true; });
             for (const int base : joined)
               if (base != kUnknownBase) bases[base] += 1;
@@ -132,14 +117,14 @@ class GeneCounter {
     for (const CountedSequence& sequence : sequences_)
       for (const CodingTranscript& gene : sequence.genes) {
         if (content.codons) {
-          const std::vector<int> joined = spliced(*sequence.bases, gene);
+          const std::vector<int> joined = spliced(*sequence.bases, gene.exons, gene.strand);
           for (std::size_t position = 0; position < 3; ++position)
             words[position].add(joined, [&](std::size_t i) { return i % 3 == position; });
           continue;
         }
         for (std::size_t i = 1; i < gene.exons.size(); ++i) {
-          const CodingTranscript intron{"", "", gene.strand, {{gene.exons[i - 1].end, gene.exons[i].begin}}};
-          words[0].add(spliced(*sequence.bases, intron), [](std::size_t) { return true; });
+          const CodingExon intron{gene.exons[i - 1].end, gene.exons[i].begin};
+          words[0].add(spliced(*sequence.bases, {intron}, gene.strand), [](std::size_t) { return true; });
         }
       }
     content.order = order_;
@@ -222,16 +207,10 @@ class GeneCounter {
       for (const CodingTranscript& gene : sequence.genes) {
         lengths_["intergenic"].push_back(gene.begin() - before);
         before = gene.end();
-        const std::size_t count = gene.exons.size();
-        for (std::size_t i = 0; i < count; ++i) {
-          const bool is_first = gene.strand == '+' ? i == 0 : i + 1 == count;
-          const bool is_last = gene.strand == '+' ? i + 1 == count : i == 0;
-          const std::int64_t bases = gene.exons[i].end - gene.exons[i].begin - (is_last ? 3 : 0);
-          const char* const name = count == 1 ? "single"
-                                   : is_first ? "initial"
-                                   : is_last  ? "terminal"
-                                              : "internal";
-          lengths_[name].push_back(bases);
+        for (std::size_t i = 0; i < gene.exons.size(); ++i) {
+          const std::string state = state_of_exon(gene, i);
+          const std::int64_t stop = state == "single" || state == "terminal" ? 3 : 0;
+          lengths_[state].push_back(gene.exons[i].end - gene.exons[i].begin - stop);
           if (i > 0) lengths_["intron"].push_back(gene.exons[i].begin - gene.exons[i - 1].end);
         }
       }

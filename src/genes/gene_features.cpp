@@ -1,7 +1,6 @@
 #include "genes/gene_features.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -9,10 +8,6 @@
 
 namespace semicrf {
 namespace {
-
-void add_to(std::vector<double>& sum, const std::vector<double>& other) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
-}
 
 double product(const std::vector<double>& features, const auto& models, auto weight) {
   double sum = 0;
@@ -23,9 +18,8 @@ double product(const std::vector<double>& features, const auto& models, auto wei
 // The score of a signal at an event, without its weight.
 double raw_signal(const GeneModel& model, const GeneLattice& lattice, const LatticeWindow& window,
                   const LatticeWindow::Event& event, int signal) {
-  const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
-  const double score = window.scores[event.first + static_cast<std::size_t>(std::popcount(below))];
-  return score / model.signals[lattice.signals[static_cast<std::size_t>(signal)].model].weight;
+  return window.score(event, signal) /
+         model.signals[lattice.signals[static_cast<std::size_t>(signal)].model].weight;
 }
 
 // Adds what one segment of a path has.
@@ -138,22 +132,15 @@ class WindowExpectations {
       const double p = std::exp(forward.beginnings[there.first_beginning + n] + ahead - log_z_);
       if (p == 0) continue;
       add_edge_of_segment(i, begins.label, begins.signal, event, p, -1);
-      const double right = ahead + score(event, begins.signal) - log_z_;
+      const double right = ahead + messages_.window->score(event, begins.signal) - log_z_;
       for (std::size_t e = begins.first_edge; e < begins.last_edge; ++e) {
         const LatticeStep::Edge& edge = there.step->edges[e];
         const LatticeStep::Ending& ends = there.step->endings[edge.ending];
-        const double left = forward.endings[there.first_ending + edge.ending] + score(event, ends.signal);
+        const double left =
+            forward.endings[there.first_ending + edge.ending] + messages_.window->score(event, ends.signal);
         sum_.transitions[lattice_.transition_of_edge[edge.index]] += std::exp(left + edge.score + right);
       }
     }
-  }
-
-  double score(const LatticeWindow::Event& event, int signal) const {
-    if (signal < 0) return 0;
-    return raw_signal(model_, lattice_, *messages_.window, event, signal) * weight_of(signal);
-  }
-  double weight_of(int signal) const {
-    return model_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model].weight;
   }
 
   // A segment's content is the difference of sums at its two edges, each of which is counted by itself.
@@ -188,12 +175,6 @@ GeneFeatures::GeneFeatures(const GeneModel& model)
       signals(model.signals.size()),
       lengths(model.lengths.size()),
       transitions(model.transitions.size()) {}
-
-GeneFeatures& GeneFeatures::operator+=(const GeneFeatures& other) {
-  add_to(content, other.content), add_to(bases, other.bases), add_to(signals, other.signals);
-  add_to(lengths, other.lengths), add_to(transitions, other.transitions);
-  return *this;
-}
 
 double score_of(const GeneModel& model, const GeneFeatures& features) {
   const auto weight = [](const auto& one) { return one.weight; };

@@ -21,7 +21,6 @@ struct GeneFeatures {
   std::vector<double> transitions;  // how many
 
   explicit GeneFeatures(const GeneModel& model);
-  GeneFeatures& operator+=(const GeneFeatures& other);
 };
 
 // The product with the weights of `model`.

@@ -32,8 +32,8 @@ struct SignalModel {
   bool in_frame = false;               // the boundary is one of codons
   int first = 0;                       // where the first row of `log_odds` lies
   std::vector<std::array<float, 4>> log_odds;
-  // A motif somewhere before the boundary, as the branch point before an acceptor: its first base lies at one
-  // of the places [motif_from, motif_to), all alike; without it the sequence is as likely as ever. Empty:
+  // A motif somewhere before the boundary, as the branch point before an acceptor: its first base lies at any
+  // place of [motif_from, motif_to), all alike; without it the sequence is as likely as ever. Empty:
   // none.
   int motif_from = 0, motif_to = 0;
   std::vector<std::array<float, 4>> motif;

@@ -36,6 +36,13 @@ constexpr std::int64_t kCodon = 3;
 
 }  // namespace
 
+const char* state_of_exon(const CodingTranscript& gene, std::size_t i) {
+  const std::size_t last = gene.exons.size() - 1;
+  if (last == 0) return "single";
+  if (i == (gene.strand == '+' ? 0 : last)) return "initial";
+  return i == (gene.strand == '+' ? last : 0) ? "terminal" : "internal";
+}
+
 std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
                                                          const std::vector<CodingTranscript>& genes,
                                                          std::int64_t begin, std::int64_t end) {
@@ -63,9 +70,7 @@ std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model,
     const std::size_t count = exons.size();
     std::int64_t coding = 0;  // bases of codons so far
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_first = plus ? i == 0 : i + 1 == count, is_last = plus ? i + 1 == count : i == 0;
-      const char* state = count == 1 ? "single" : is_first ? "initial" : is_last ? "terminal" : "internal";
-      if (!add(state, gene.strand, exons[i].end, frame, frame)) return std::nullopt;
+      if (!add(state_of_exon(gene, i), gene.strand, exons[i].end, frame, frame)) return std::nullopt;
       coding += exons[i].end - exons[i].begin;
       if (i + 1 == count) break;
       const auto next = static_cast<int>((exons[i + 1].begin - coding % 3 + 3) % 3);

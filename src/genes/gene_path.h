@@ -12,6 +12,9 @@
 
 namespace semicrf {
 
+// The name of the state of exon i: single, initial, internal or terminal.
+const char* state_of_exon(const CodingTranscript& gene, std::size_t i);
+
 // Segments of bases [begin, end) of a sequence with these genes, in positions from `begin`. The genes lie
 // inside with a base between them and at the edges, ascending. Nothing where the grammar has no labels for
 // one of them (an exon without a codon, a prokaryote with introns); what the sequence says is not asked.

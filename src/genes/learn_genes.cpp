@@ -35,6 +35,11 @@ struct Piece {
   std::vector<LatticeSegment> path;
 };
 
+// Also where they touch: a base of intergenic sequence is between genes.
+bool overlap(const CodingTranscript& a, const CodingTranscript& b) {
+  return a.begin() <= b.end() && b.begin() <= a.end();
+}
+
 // The longest of transcripts that overlap.
 std::vector<CodingTranscript> apart(std::vector<CodingTranscript> transcripts, std::int64_t* overlapping) {
   std::stable_sort(
@@ -42,9 +47,8 @@ std::vector<CodingTranscript> apart(std::vector<CodingTranscript> transcripts, s
       [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
   std::vector<CodingTranscript> kept;
   for (CodingTranscript& one : transcripts) {
-    const bool overlaps = std::any_of(kept.begin(), kept.end(), [&](const CodingTranscript& other) {
-      return one.begin() <= other.end() && other.begin() <= one.end();
-    });
+    const bool overlaps = std::any_of(kept.begin(), kept.end(),
+                                      [&](const CodingTranscript& other) { return overlap(one, other); });
     if (overlaps)
       *overlapping += 1;
     else
@@ -55,16 +59,17 @@ std::vector<CodingTranscript> apart(std::vector<CodingTranscript> transcripts, s
   return kept;
 }
 
-// Whether the grammar knows the gene, as it lies in the sequence.
-bool possible(const GeneModel& model, const GeneLattice& lattice, const AnnotatedSequence& sequence,
-              const CodingTranscript& gene) {
+// The gene with a base of intergenic sequence on each side; nothing where the grammar does not know it, as it
+// lies in the sequence.
+std::optional<GeneFeatures> features_of_gene(const GeneModel& model, const GeneLattice& lattice,
+                                             const AnnotatedSequence& sequence,
+                                             const CodingTranscript& gene) {
   const auto length = static_cast<std::int64_t>(sequence.bases.size());
-  if (gene.begin() < 1 || gene.end() >= length) return false;
+  if (gene.begin() < 1 || gene.end() >= length) return std::nullopt;
   const std::int64_t begin = gene.begin() - 1, end = gene.end() + 1;
   const auto path = path_of_genes(model, lattice, {gene}, begin, end);
-  if (!path) return false;
-  return features_of_path(model, lattice, SequenceSource(model, lattice, sequence.bases, begin, end), *path)
-      .has_value();
+  if (!path) return std::nullopt;
+  return features_of_path(model, lattice, SequenceSource(model, lattice, sequence.bases, begin, end), *path);
 }
 
 // Divides a sequence at what the grammar does not know.
@@ -96,7 +101,7 @@ class PieceMaker {
       const std::int64_t middle = (reached + one.begin()) / 2;
       if (skipping_) piece.begin = middle, skipping_ = false;
       reached = one.end();
-      if (!one.id.empty() && possible(model_, lattice_, sequence, one)) {
+      if (!one.id.empty() && features_of_gene(model_, lattice_, sequence, one)) {
         counted.genes.push_back(one);
         piece.genes.push_back(std::move(one));
         continue;
@@ -138,17 +143,10 @@ std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLat
   std::vector<CodingTranscript> found;
   for (const PathGene& gene : genes_of_path(model, lattice, path.segments, piece.begin)) {
     const CodingTranscript one{"", "", gene.strand, gene.exons};
-    const bool overlaps =
-        std::any_of(piece.genes.begin(), piece.genes.end(), [&](const CodingTranscript& known) {
-          return one.begin() <= known.end() && known.begin() <= one.end();
-        });
+    const bool overlaps = std::any_of(piece.genes.begin(), piece.genes.end(),
+                                      [&](const CodingTranscript& known) { return overlap(one, known); });
     if (overlaps || one.begin() < piece.begin + 1 || one.end() >= piece.end) continue;
-    const std::int64_t begin = one.begin() - 1, end = one.end() + 1;
-    const auto alone = path_of_genes(model, lattice, {one}, begin, end);
-    const auto features =
-        alone ? features_of_path(model, lattice,
-                                 SequenceSource(model, lattice, piece.sequence->bases, begin, end), *alone)
-              : std::nullopt;
+    const auto features = features_of_gene(model, lattice, *piece.sequence, one);
     if (features && score_of(model, *features) > kCertainGene) found.push_back(one);
   }
   return found;
@@ -191,7 +189,7 @@ class WeightFit {
   }
 
   void fit(LearnGenesResult& result, const std::function<void(int, double)>& report) {
-    double last = -std::numeric_limits<double>::infinity();
+    double last = std::numeric_limits<double>::infinity();
     MinimiseCalls calls;
     calls.evaluate = [&](std::span<const double> x, std::span<double> gradient) {
       return evaluate(x, gradient);
@@ -200,14 +198,10 @@ class WeightFit {
       result.iterations += 1;
       result.log_likelihood = log_likelihood_;
       report(result.iterations, log_likelihood_);
-      const bool ends =
-          result.iterations >= options_.iterations || value > last - kSmallestGain * std::abs(value);
-      if (result.iterations > 1 && ends) return true;
+      const bool gains = value <= last - kSmallestGain * std::abs(value);
       last = value;
-      return result.iterations >= options_.iterations;
+      return !gains || result.iterations >= options_.iterations;
     };
-    last = std::numeric_limits<double>::infinity();
-    set(start_);
     minimise(start_, calls);
   }
 

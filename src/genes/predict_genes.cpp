@@ -185,13 +185,9 @@ std::string coding_text(const std::string& name, const PredictedSequence& sequen
   std::string text;
   int number = 0;
   for (const PredictedGene& gene : sequence.genes) {
-    std::vector<int> joined;
-    for (const PredictedExon& exon : gene.exons)
-      for (std::int64_t t = exon.exon.begin; t < exon.exon.end; ++t) joined.push_back(bases[t]);
-    if (gene.strand == '-') {
-      std::reverse(joined.begin(), joined.end());
-      for (int& base : joined) base = base == kUnknownBase ? base : 3 - base;
-    }
+    std::vector<CodingExon> exons;
+    for (const PredictedExon& exon : gene.exons) exons.push_back(exon.exon);
+    const std::vector<int> joined = spliced(bases, exons, gene.strand);
     std::string letters;
     if (protein) {
       for (std::size_t i = 0; i + 5 < joined.size(); i += 3)

@@ -20,9 +20,19 @@ constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
 
 constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
 
-int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
-
 }  // namespace
+
+std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const std::vector<CodingExon>& exons,
+                         char strand) {
+  std::vector<int> joined;
+  for (const CodingExon& exon : exons)
+    for (std::int64_t t = exon.begin; t < exon.end; ++t) joined.push_back(bases[t]);
+  if (strand == '-') {
+    std::reverse(joined.begin(), joined.end());
+    std::transform(joined.begin(), joined.end(), joined.begin(), complement);
+  }
+  return joined;
+}
 
 std::vector<std::uint8_t> base_codes(std::string_view sequence) {
   std::vector<std::uint8_t> codes(sequence.size());

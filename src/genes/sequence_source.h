@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "genes/annotation.h"
 #include "genes/gene_model.h"
 #include "genes/lattice/lattice.h"
 
@@ -16,6 +17,12 @@ namespace semicrf {
 std::vector<std::uint8_t> base_codes(std::string_view sequence);
 
 inline constexpr std::uint8_t kUnknownBase = 4;
+
+inline int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
+
+// The codes of the exons along the strand, joined.
+std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const std::vector<CodingExon>& exons,
+                         char strand);
 
 class SequenceSource : public LatticeSource {
  public:
@@ -27,12 +34,11 @@ class SequenceSource : public LatticeSource {
   std::int64_t length() const override { return end_ - begin_; }
   void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
 
+ private:
   // Whether the signal stands at a boundary of the sequence (frames are not looked at), and its log odds
   // without weight.
   bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
   double log_odds(const StrandedModel& signal, std::int64_t boundary) const;
-
- private:
   double motif_odds(const StrandedModel& signal, std::int64_t boundary) const;
   void fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   bool stands_at(const StrandedModel& signal, std::int64_t boundary, const std::vector<std::uint8_t>& triples,

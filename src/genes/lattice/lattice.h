@@ -6,6 +6,8 @@
 // scores are natural logarithms, -inf forbids.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -65,6 +67,13 @@ struct LatticeWindow {
   std::vector<Event> events;      // at boundaries in [begin, end), ascending
   std::vector<float> scores;      // finite
   std::vector<Barrier> barriers;  // all that have a position in [begin, end), ascending by begin
+
+  // The score of a signal that stands at the event; 0 for none (-1).
+  double score(const Event& event, int signal) const {
+    if (signal < 0) return 0;
+    const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
+    return scores[event.first + static_cast<std::size_t>(std::popcount(below))];
+  }
 };
 
 // Called by several threads at once.

@@ -1,7 +1,6 @@
 #include "genes/lattice/lattice_sweep.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <utility>
 
@@ -9,12 +8,6 @@ namespace semicrf {
 namespace {
 
 bool has(std::uint64_t signals, int signal) { return signal < 0 || (signals >> signal & 1) != 0; }
-
-double score_of(const LatticeWindow& window, const LatticeWindow::Event& event, int signal) {
-  if (signal < 0) return 0;
-  const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
-  return window.scores[event.first + static_cast<std::size_t>(std::popcount(below))];
-}
 
 }  // namespace
 
@@ -137,7 +130,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
     const auto [label, signal] = step.endings[i];
     ClosedSegments closed = open_[label].close(here);
     if (closed.value > kNegativeInfinity) closed.value += content_of(label);
-    endings_.push_back(closed.value + score_of(window, there, signal));
+    endings_.push_back(closed.value + window.score(there, signal));
     if (nodes == nullptr) continue;
     nodes->endings.push_back(closed.value);
     if (semiring_ == LatticeSemiring::kMax)
@@ -159,7 +152,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
       }
     }
     if (total > kNegativeInfinity) {
-      total += score_of(window, there, beginning.signal);
+      total += window.score(there, beginning.signal);
       open_[beginning.label].open(here, total - content_of(beginning.label));
     }
     if (nodes == nullptr) continue;
