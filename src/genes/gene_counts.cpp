@@ -17,8 +17,12 @@ constexpr double kPriorBases = 8;    // that a shorter context counts beside a l
 constexpr double kPriorOfSite = 2;   // that the background counts beside the sites of a signal
 constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over logarithms of lengths
 constexpr int kLongestTable = 3000;
+constexpr int kTurnsOfKinds = 10;
+constexpr int kOrderOfKinds = 2;
 // Where the branch point of an intron may begin, from its acceptor, and how many bases it has.
 constexpr int kBranchFrom = -70, kBranchTo = -14, kBranchWidth = 7;
+// Where ribosomes bind (Shine-Dalgarno), from the start codon.
+constexpr int kBindingFrom = -18, kBindingTo = -8, kBindingWidth = 6;
 
 // Words of order + 1 bases, counted.
 class WordCounts {
@@ -74,16 +78,19 @@ class GeneCounter {
 
   void count() {
     count_background();
-    for (ContentModel& content : model_.contents) count_content(content);
+    divide_kinds();
+    for (std::size_t i = 0; i < model_.contents.size(); ++i) count_content(i);
     for (SignalModel& signal : model_.signals) count_signal(signal), find_motif(signal);
     collect_lengths();
-    for (LengthModel& length : model_.lengths)
-      if (length.name != "stop") fit_length(length);
+    for (LengthModel& length : model_.lengths) fit_length(length);
     for (GeneTransition& transition : model_.transitions) score_transition(transition);
   }
 
  private:
-  bool has_introns() const { return model_.states.size() > 3; }
+  bool has_introns() const {
+    return std::any_of(model_.states.begin(), model_.states.end(),
+                       [](const GeneState& state) { return state.frame == FrameRule::kCarry; });
+  }
 
   // Intergenic words on both strands, and the composition.
   void count_background() {
@@ -112,14 +119,14 @@ class GeneCounter {
     for (std::size_t b = 0; b < 4; ++b) composition_[b] = bases[b] / all;
   }
 
-  void count_content(ContentModel& content) {
+  void count_content(std::size_t index) {
+    ContentModel& content = model_.contents[index];
     std::vector<WordCounts> words(content.tables.size(), WordCounts(order_));
+    std::size_t gene_index = 0;
     for (const CountedSequence& sequence : sequences_)
       for (const CodingTranscript& gene : sequence.genes) {
         if (content.codons) {
-          const std::vector<int> joined = spliced(*sequence.bases, gene.exons, gene.strand);
-          for (std::size_t position = 0; position < 3; ++position)
-            words[position].add(joined, [&](std::size_t i) { return i % 3 == position; });
+          if (kind_of_[gene_index++] == index) add_codons(sequence, gene, words);
           continue;
         }
         for (std::size_t i = 1; i < gene.exons.size(); ++i) {
@@ -133,6 +140,64 @@ class GeneCounter {
       content.tables[i].resize(logs.size());
       for (std::size_t w = 0; w < logs.size(); ++w)
         content.tables[i][w] = static_cast<float>(logs[w] - background_[w]);
+    }
+  }
+
+  static void add_codons(const CountedSequence& sequence, const CodingTranscript& gene,
+                         std::vector<WordCounts>& words) {
+    const std::vector<int> joined = spliced(*sequence.bases, gene.exons, gene.strand);
+    for (std::size_t position = 0; position < 3; ++position)
+      words[position].add(joined, [&](std::size_t i) { return i % 3 == position; });
+  }
+
+  // Which content with codons each gene is counted for: where there are several, each gene goes to the one
+  // that makes it most probable, by words of a few bases, again and again. They begin with genes alike in GC.
+  void divide_kinds() {
+    std::vector<std::size_t> kinds;
+    for (std::size_t i = 0; i < model_.contents.size(); ++i)
+      if (model_.contents[i].codons) kinds.push_back(i);
+    std::vector<std::vector<int>> genes;
+    std::vector<std::pair<double, std::size_t>> by_gc;
+    for (const CountedSequence& sequence : sequences_)
+      for (const CodingTranscript& gene : sequence.genes) {
+        genes.push_back(spliced(*sequence.bases, gene.exons, gene.strand));
+        const auto gc =
+            std::count_if(genes.back().begin(), genes.back().end(), [](int b) { return b == 1 || b == 2; });
+        by_gc.emplace_back(static_cast<double>(gc) / static_cast<double>(genes.back().size()),
+                           genes.size() - 1);
+      }
+    std::sort(by_gc.begin(), by_gc.end());
+    kind_of_.resize(genes.size());
+    for (std::size_t i = 0; i < by_gc.size(); ++i)
+      kind_of_[by_gc[i].second] = kinds[i * kinds.size() / by_gc.size()];
+    share_of_.assign(model_.contents.size(), 1);
+    for (int turn = 0; kinds.size() > 1 && turn < kTurnsOfKinds; ++turn) move_to_kinds(kinds, genes);
+  }
+
+  void move_to_kinds(const std::vector<std::size_t>& kinds, const std::vector<std::vector<int>>& genes) {
+    std::vector<std::vector<std::vector<double>>> logs(kinds.size());
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      double members = 1;
+      for (std::size_t position = 0; position < 3; ++position) {
+        WordCounts words(kOrderOfKinds);
+        for (std::size_t g = 0; g < genes.size(); ++g)
+          if (kind_of_[g] == kinds[k]) words.add(genes[g], [&](std::size_t i) { return i % 3 == position; });
+        logs[k].push_back(words.log_probabilities());
+      }
+      members += static_cast<double>(std::count(kind_of_.begin(), kind_of_.end(), kinds[k]));
+      share_of_[kinds[k]] = members / static_cast<double>(genes.size() + kinds.size());
+    }
+    for (std::size_t g = 0; g < genes.size(); ++g) {
+      double most = kNegativeInfinity;
+      for (std::size_t k = 0; k < kinds.size(); ++k) {
+        double sum = std::log(share_of_[kinds[k]]);
+        std::size_t word = 0;
+        for (std::size_t i = 0; i < genes[g].size(); ++i) {
+          word = (word * 4 + static_cast<std::size_t>(genes[g][i] % 4)) % logs[k][0].size();
+          if (i >= kOrderOfKinds) sum += logs[k][i % 3][word];
+        }
+        if (sum > most) most = sum, kind_of_[g] = kinds[k];
+      }
     }
   }
 
@@ -155,7 +220,10 @@ class GeneCounter {
         {"start", {-15, 6}}, {"stop", {-6, 12}}, {"donor", {-4, 8}}, {"acceptor", {-22, 4}}};
     const auto around = kAround.find(signal.name);
     if (around == kAround.end()) return;
-    const auto [first, last] = around->second;
+    const int last = around->second.second;
+    // Before starts of bacteria there is a motif instead, of which the bases would count twice.
+    const int first =
+        signal.name == "start" && !has_introns() ? kBindingTo + kBindingWidth - 1 : around->second.first;
     std::vector<std::array<double, 4>> counts(static_cast<std::size_t>(last - first));
     for (const CountedSequence& sequence : sequences_)
       for (const CodingTranscript& gene : sequence.genes)
@@ -181,15 +249,20 @@ class GeneCounter {
     }
   }
 
-  // The branch point of introns, before their acceptors.
+  // What stands somewhere before a signal: the branch point of introns before their acceptors, and in
+  // genomes without introns the place where ribosomes bind before start codons.
   void find_motif(SignalModel& signal) const {
-    if (signal.name != "acceptor") return;
+    if (signal.name == "acceptor") find_motif(signal, kBranchFrom, kBranchTo, kBranchWidth);
+    if (signal.name == "start" && !has_introns()) find_motif(signal, kBindingFrom, kBindingTo, kBindingWidth);
+  }
+
+  void find_motif(SignalModel& signal, int from, int to, int width) const {
     std::vector<std::vector<int>> windows;
     for (const CountedSequence& sequence : sequences_)
       for (const CodingTranscript& gene : sequence.genes)
         for (const std::int64_t boundary : places(signal, gene)) {
           std::vector<int> window;
-          for (int i = kBranchFrom; i < kBranchTo + kBranchWidth - 1; ++i) {
+          for (int i = from; i < to + width - 1; ++i) {
             const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
             const bool inside = at >= 0 && at < static_cast<std::int64_t>(sequence.bases->size());
             const int base = inside ? (*sequence.bases)[at] : kUnknownBase;
@@ -197,16 +270,18 @@ class GeneCounter {
           }
           windows.push_back(std::move(window));
         }
-    signal.motif = learn_motif(windows, kBranchWidth, composition_);
-    signal.motif_from = kBranchFrom, signal.motif_to = kBranchTo;
+    signal.motif = learn_motif(windows, width, composition_);
+    signal.motif_from = from, signal.motif_to = to;
   }
 
   void collect_lengths() {
     for (const CountedSequence& sequence : sequences_) {
-      std::int64_t before = 0;
+      const CodingTranscript* before = nullptr;
       for (const CodingTranscript& gene : sequence.genes) {
-        lengths_["intergenic"].push_back(gene.begin() - before);
-        before = gene.end();
+        const std::int64_t between = gene.begin() - (before == nullptr ? 0 : before->end());
+        if (between > 0) lengths_["intergenic"].push_back(between);
+        if (between < 0) lengths_[overlap_of(*before, gene)].push_back(-between);
+        before = &gene;
         for (std::size_t i = 0; i < gene.exons.size(); ++i) {
           const std::string state = state_of_exon(gene, i);
           const std::int64_t stop = state == "single" || state == "terminal" ? 3 : 0;
@@ -215,6 +290,12 @@ class GeneCounter {
         }
       }
     }
+  }
+
+  // The state of what two genes share.
+  static const char* overlap_of(const CodingTranscript& left, const CodingTranscript& right) {
+    if (left.strand == right.strand) return "overlap";
+    return left.strand == '+' ? "convergent" : "divergent";
   }
 
   // Seen lengths, each spread over those near it in proportion to itself; beyond the table a tail with the
@@ -226,7 +307,11 @@ class GeneCounter {
     if (found == lengths_.end()) return;
     std::vector<std::int64_t> seen = found->second;
     std::sort(seen.begin(), seen.end());
-    const std::int64_t longest = std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, kLongestTable);
+    // A law without a tail keeps its longest duration.
+    const bool has_tail = law.log_tail > kNegativeInfinity;
+    const std::int64_t longest =
+        has_tail ? std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, kLongestTable)
+                 : static_cast<std::int64_t>(law.table.size());
     std::vector<double> density(static_cast<std::size_t>(longest));
     double beyond = 0, excess = 0;
     for (const std::int64_t length : seen) {
@@ -245,6 +330,7 @@ class GeneCounter {
     law.table.assign(longest, kNegativeInfinity);
     for (std::int64_t k = shortest; k <= longest; ++k)
       law.table[k - 1] = std::log(density[k - 1] / all + floor);
+    if (!has_tail) return;
     const double mean = beyond > 0 ? excess / beyond : static_cast<double>(longest) / 3;
     law.log_tail = std::log1p(-1 / std::max(mean, 2.0));
   }
@@ -257,15 +343,27 @@ class GeneCounter {
     if (from == "intergenic" && has_introns())
       return count(to.c_str()) / (count("single") + count("initial"));
     if (from == "intron") return count(to.c_str()) / (count("internal") + count("terminal"));
+    // Both strands pass to what they share.
+    if (to == "overlap") return count("overlap") / count("single");
+    if (to == "convergent") return std::sqrt(count("convergent") / count("single"));
+    if (from == "divergent") return std::sqrt(count("divergent") / count("single"));
     return 1;
+  }
+
+  bool is_told_before(const GeneState& state) const {
+    return state.start >= 0 && model_.signals[static_cast<std::size_t>(state.start)].consensus ==
+                                   model_.signals[static_cast<std::size_t>(state.end)].consensus;
   }
 
   void score_transition(GeneTransition& transition) const {
     const GeneState& from = model_.states[transition.from];
     const GeneState& to = model_.states[transition.to];
     double score = std::log(share(from.name, to.name));
+    if (to.content >= 0 && (from.content < 0 || from.content != to.content))
+      score += std::log(share_of_[static_cast<std::size_t>(to.content)]);
     for (const int signal : {from.end, to.start}) {
-      if (signal < 0) continue;
+      // The bases of a codon with a signal on both sides are counted once.
+      if (signal < 0 || (signal == from.end && is_told_before(from))) continue;
       double chance = 0;
       for (const std::string& word : model_.signals[signal].consensus) {
         double product = 1;
@@ -281,6 +379,8 @@ class GeneCounter {
   int order_;
   GeneModel& model_;
   std::vector<double> background_;
+  std::vector<std::size_t> kind_of_;  // by gene, in order: its content
+  std::vector<double> share_of_;      // by content: how many of the genes
   std::array<double, 4> composition_{};
   std::map<std::string, std::vector<std::int64_t>> lengths_;
 };

@@ -30,7 +30,11 @@ class PathScorer {
 
   bool add(const LatticeSegment& segment) {
     const LatticeLabel& label = lattice_.lattice.labels[segment.label];
-    return add_duration(segment, label) && add_content(segment, label);
+    if (!add_duration(segment, label)) return false;
+    if (label.column < 0 && label.barriers.empty()) return true;
+    source_.read(segment.begin, segment.end, window_);
+    if (label.column >= 0) add_content(segment, label);
+    return !is_barred(segment, label);
   }
   bool add_transition(const LatticeSegment& left, const LatticeSegment& right) {
     const auto& edges = lattice_.lattice.edges;
@@ -61,13 +65,15 @@ class PathScorer {
     sum_.lengths[label.law] += score;
     return score > kNegativeInfinity;
   }
-  bool add_content(const LatticeSegment& segment, const LatticeLabel& label) {
-    if (label.column < 0) return true;
-    source_.read(segment.begin, segment.end, window_);
-    for (const LatticeWindow::Barrier& barrier : window_.barriers)
-      if (barrier.column == label.column && barrier.begin >= segment.begin &&
-          barrier.begin + LatticeWindow::kBarrier <= segment.end)
-        return false;
+  bool is_barred(const LatticeSegment& segment, const LatticeLabel& label) const {
+    for (const LatticeWindow::Place& place : window_.places)
+      for (const LatticeBarrier& barrier : label.barriers)
+        if (barrier.kind == place.kind && segment.begin <= place.at + barrier.last_begin &&
+            segment.end >= place.at + barrier.first_end)
+          return true;
+    return false;
+  }
+  void add_content(const LatticeSegment& segment, const LatticeLabel& label) {
     double content = 0;
     const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
     for (std::size_t i = static_cast<std::size_t>(label.column); i < window_.content.size(); i += columns)
@@ -77,7 +83,6 @@ class PathScorer {
     const auto bases = static_cast<double>(segment.end - segment.begin);
     sum_.content[index] += (content - of.bias * bases) / of.weight;
     sum_.bases[index] += bases;
-    return true;
   }
   bool add_signal(std::int64_t boundary, int signal) {
     if (signal < 0) return true;
@@ -197,7 +202,7 @@ std::optional<GeneFeatures> features_of_path(const GeneModel& model, const GeneL
 }
 
 ExpectedGeneFeatures expected_features(const GeneModel& model, const GeneLattice& lattice,
-                                       const SequenceSource& source) {
+                                       const LatticeSource& source) {
   ExpectedGeneFeatures expected{0, GeneFeatures(model)};
   const LatticeMarginals marginals = visit_marginals(
       lattice.lattice, source, 1, true,

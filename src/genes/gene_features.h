@@ -37,8 +37,9 @@ struct ExpectedGeneFeatures {
   GeneFeatures features;
 };
 
-// Expected features under all paths of a source that is one window. The weights of `model` must not be 0.
+// Expected features under all paths of a source, which is read as one window; its lattice may have more
+// barriers than that of `lattice`. The weights of `model` must not be 0.
 ExpectedGeneFeatures expected_features(const GeneModel& model, const GeneLattice& lattice,
-                                       const SequenceSource& source);
+                                       const LatticeSource& source);
 
 }  // namespace semicrf

@@ -20,6 +20,10 @@ int place_of(std::vector<StrandedModel>& list, const StrandedModel& wanted) {
   return static_cast<int>(list.size()) - 1;
 }
 
+// Bases that two genes share at most.
+constexpr std::size_t kLongestOverlap = 200;
+constexpr int kCodingKinds = 3;  // in bacteria
+
 class Compiler {
  public:
   explicit Compiler(const GeneModel& model) : model_(model), labels_of_(model.states.size()) {}
@@ -30,6 +34,7 @@ class Compiler {
     add_edges();
     out_.lattice.columns = static_cast<int>(out_.columns.size());
     out_.lattice.signals = static_cast<int>(out_.signals.size());
+    out_.lattice.barriers = static_cast<int>(out_.stops.size());
     return std::move(out_);
   }
 
@@ -46,15 +51,22 @@ class Compiler {
 
   void add_labels(int s) {
     const GeneState& state = model_.states[s];
+    const bool two_strands = state.frame == FrameRule::kConvergent || state.frame == FrameRule::kDivergent;
     const int frames = state.frame == FrameRule::kNone ? 1 : 3;
-    const int next = state.frame == FrameRule::kCarry ? 3 : 1;
+    const bool changes = state.frame == FrameRule::kCarry || is_overlap(state.frame);
     for (const char strand : {'+', '-'}) {
       if (!state.stranded && strand == '-') break;
+      // Genes that meet stand on + at the left, genes that part on -.
+      if (two_strands && (state.frame == FrameRule::kConvergent) != (strand == '+')) continue;
+      const char left = state.stranded ? strand : '.', right = two_strands ? opposite(left) : left;
       for (int f = 0; f < frames; ++f)
-        for (int g = 0; g < next; ++g)
-          add_label(s, {s, state.stranded ? strand : '.', f, state.frame == FrameRule::kCarry ? g : f});
+        for (int g = 0; g < (changes ? 3 : 1); ++g)
+          if (state.frame != FrameRule::kOverlap || f != g)
+            add_label(s, {s, left, f, changes ? g : f, right});
     }
   }
+
+  static char opposite(char strand) { return strand == '+' ? '-' : '+'; }
 
   void add_label(int s, const GeneLabel& meaning) {
     const GeneState& state = model_.states[s];
@@ -62,16 +74,16 @@ class Compiler {
     label.name = state.name;
     if (meaning.strand != '.') label.name += meaning.strand;
     if (state.frame != FrameRule::kNone) label.name += std::to_string(meaning.frame);
-    if (state.frame == FrameRule::kCarry) label.name += std::to_string(meaning.next_frame);
+    if (meaning.next_strand != meaning.strand) label.name += meaning.next_strand;
+    if (state.frame == FrameRule::kCarry || is_overlap(state.frame))
+      label.name += std::to_string(meaning.next_frame);
     const char strand = meaning.strand == '-' ? '-' : '+';
     if (state.content >= 0) {
       const bool codons = model_.contents[state.content].codons;
       label.column = place_of(out_.columns, {state.content, strand, codons ? meaning.frame : -1});
     }
-    const int left = strand == '+' ? state.start : state.end;
-    const int right = strand == '+' ? state.end : state.start;
-    label.start_signal = signal(left, strand, meaning.frame);
-    label.end_signal = signal(right, strand, meaning.next_frame);
+    add_signals(state, meaning, label);
+    add_barriers(s, meaning, label);
     label.law = state.length;
     if (state.frame == FrameRule::kCarry) {
       label.modulus = 3;
@@ -81,6 +93,49 @@ class Compiler {
     labels_of_[s].push_back(out_.labels.size());
     out_.lattice.labels.push_back(std::move(label));
     out_.labels.push_back(meaning);
+  }
+
+  void add_signals(const GeneState& state, const GeneLabel& meaning, LatticeLabel& label) {
+    if (is_overlap(state.frame)) {  // the right gene begins at the left, and the other way round
+      const bool meets = state.frame == FrameRule::kConvergent, parts = state.frame == FrameRule::kDivergent;
+      const bool plus = meaning.strand == '+';
+      const int left = meets || (plus && !parts) ? state.start : state.end;
+      const int right = parts || (plus && !meets) ? state.end : state.start;
+      label.start_signal = signal(left, meaning.next_strand, meaning.next_frame);
+      label.end_signal = signal(right, meaning.strand, meaning.frame);
+      return;
+    }
+    const char strand = meaning.strand == '-' ? '-' : '+';
+    label.start_signal = signal(strand == '+' ? state.start : state.end, strand, meaning.frame);
+    label.end_signal = signal(strand == '+' ? state.end : state.start, strand, meaning.next_frame);
+  }
+
+  // What codons a segment may not hold. A gene that ends in an overlap has its stop codon at the end of it;
+  // its codon over the edge where it comes in counts there, one over the edge where it goes out behind it.
+  void add_barriers(int s, const GeneLabel& meaning, LatticeLabel& label) {
+    const GeneState& state = model_.states[s];
+    const auto add = [&](char strand, int frame, int last_begin, int first_end) {
+      const bool plus = strand == '+';
+      label.barriers.push_back({place_of(out_.stops, {-1, strand, frame}),
+                                plus ? last_begin : kCodon - first_end,
+                                plus ? first_end : kCodon - last_begin});
+    };
+    const auto add_overlapping = [&](char strand, int frame, bool ends) {
+      if (ends)
+        add(strand, frame, kCodon - 1, kCodon + 1);
+      else
+        add(strand, frame, 0, kCodon);
+    };
+    if (is_overlap(state.frame)) {
+      add_overlapping(meaning.strand, meaning.frame, meaning.strand == '+');
+      add_overlapping(meaning.next_strand, meaning.next_frame, meaning.next_strand == '-');
+    } else if (state.content >= 0 && model_.contents[state.content].codons) {
+      const bool goes_on =
+          std::any_of(model_.transitions.begin(), model_.transitions.end(), [&](const GeneTransition& one) {
+            return one.to == s && is_overlap(model_.states[one.from].frame);
+          });
+      add(meaning.strand, meaning.frame, goes_on ? kCodon - 1 : 0, kCodon);
+    }
   }
 
   int signal(int model, char strand, int frame) {
@@ -112,8 +167,8 @@ class Compiler {
 
   // Whether label b may stand right of label a by this rule: along the + strand, or against the - strand.
   bool follows(const GeneTransition& transition, const GeneLabel& a, const GeneLabel& b) const {
-    if (a.strand != '.' && b.strand != '.' && a.strand != b.strand) return false;
-    const char strand = a.strand != '.' ? a.strand : b.strand;
+    if (a.next_strand != '.' && b.strand != '.' && a.next_strand != b.strand) return false;
+    const char strand = a.next_strand != '.' ? a.next_strand : b.strand;
     const auto [from, to] = strand == '-' ? std::pair(b.state, a.state) : std::pair(a.state, b.state);
     if (from != transition.from || to != transition.to) return false;
     const auto framed = [&](const GeneLabel& label) {
@@ -132,6 +187,50 @@ LengthModel flat(const std::string& name, int shortest) {
   LengthModel law{name, std::vector<double>(static_cast<std::size_t>(shortest + 2), 0), -1e-5, 1};
   std::fill_n(law.table.begin(), shortest - 1, kNegativeInfinity);
   return law;
+}
+
+// Genes of bacteria touch and overlap: states for the bases of two genes, and for what is left of a gene
+// whose start codon lies in one of them.
+void add_overlaps(GeneModel& model) {
+  const int single = 1, stop = 2, rest = 3, overlap = 4, meeting = 5, parting = 6, start = 0, stop_end = 2;
+  model.states.push_back({"rest", true, FrameRule::kCoding, true, 0, -1, -1, 1});
+  model.states.push_back({"overlap", true, FrameRule::kOverlap, true, -1, start, stop_end, 3});
+  model.states.push_back({"convergent", true, FrameRule::kConvergent, true, -1, stop_end, -1, 4});
+  model.states.push_back({"divergent", true, FrameRule::kDivergent, true, -1, -1, start, 5});
+  for (const char* name : {"overlap", "convergent", "divergent"})
+    model.lengths.push_back({name, std::vector<double>(kLongestOverlap, 0), kNegativeInfinity, 1});
+  model.transitions.insert(model.transitions.end(), {{stop, single, 0},
+                                                     {rest, stop, 0},
+                                                     {single, overlap, 0},
+                                                     {rest, overlap, 0},
+                                                     {overlap, rest, 0},
+                                                     {single, meeting, 0},
+                                                     {rest, meeting, 0},
+                                                     {parting, rest, 0}});
+}
+
+// Genes of bacteria differ in what their coding sequence looks like, for one because some came from
+// elsewhere: copies of the coding states, each with a content of its own.
+void add_kinds(GeneModel& model) {
+  const std::vector<GeneState> states = model.states;
+  const std::vector<GeneTransition> transitions = model.transitions;
+  for (int kind = 1; kind < kCodingKinds; ++kind) {
+    const std::string suffix = " " + std::to_string(kind + 1);
+    model.contents.push_back(model.contents[0]);
+    model.contents.back().name += suffix;
+    std::vector<int> copy_of(states.size());
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      copy_of[s] = states[s].content < 0 ? static_cast<int>(s) : static_cast<int>(model.states.size());
+      if (states[s].content < 0) continue;
+      model.states.push_back(states[s]);
+      model.states.back().name += suffix;
+      model.states.back().content = kind;
+    }
+    for (const auto& [from, to, score] : transitions) {
+      const int a = copy_of[static_cast<std::size_t>(from)], b = copy_of[static_cast<std::size_t>(to)];
+      if (a != from || b != to) model.transitions.push_back({a, b, score});
+    }
+  }
 }
 
 }  // namespace
@@ -163,7 +262,11 @@ GeneModel gene_grammar(const std::string& kind) {
                   {"single", true, FrameRule::kCoding, true, 0, 0, -1, 1},
                   {"stop", true, FrameRule::kCoding, true, -1, 1, 2, 2}};
   model.transitions = {{0, 1, 0}, {1, 2, 0}, {2, 0, 0}};
-  if (!introns) return model;
+  if (!introns) {
+    add_overlaps(model);
+    add_kinds(model);
+    return model;
+  }
   model.contents.push_back({"intron", 0, false, {std::vector<float>(4)}, 1, 0});
   model.signals.push_back({"donor", {"GT"}, 0, false, 0, {}, 0, 0, {}, 1});
   if (kind == "fungus") model.signals.back().consensus.push_back("GC");

@@ -24,6 +24,8 @@ struct ContentModel {
   double bias = 0;  // added at every base
 };
 
+inline constexpr int kCodon = 3;  // bases
+
 // A place where a state may begin or end: bases that must stand there, and log odds of those around.
 struct SignalModel {
   std::string name;
@@ -55,7 +57,14 @@ enum class FrameRule {
   kNone,    // the state knows no frame
   kCoding,  // codons begin at the frame's positions
   kCarry,   // an intron: the frame of what is left of it goes on at the right
+  // Bases of two genes. One ends there where it comes in (kConvergent: both), and begins there where it goes
+  // out (kDivergent: both); the other one goes on behind it.
+  kOverlap,     // on one strand: from the start codon of one to the stop codon of the one before
+  kConvergent,  // on opposite strands, with both stop codons: `start` of the state stands at both ends
+  kDivergent,   // on opposite strands, with both start codons: `end` of the state stands at both ends
 };
+
+inline bool is_overlap(FrameRule rule) { return rule >= FrameRule::kOverlap; }
 
 struct GeneState {
   std::string name;
@@ -84,13 +93,14 @@ struct GeneModel {
 struct GeneLabel {
   int state = 0;
   char strand = '.';
-  int frame = 0;       // at the left boundary: codons begin at the positions that are it modulo 3
-  int next_frame = 0;  // at the right boundary; another one for kCarry alone
+  int frame = 0;           // at the left boundary: codons begin at the positions that are it modulo 3
+  int next_frame = 0;      // at the right boundary; another one for kCarry and overlaps alone
+  char next_strand = '.';  // that of the right boundary; another one for overlaps alone
 };
 
 // A column or signal of the lattice: which model, on which strand, in which frame.
 struct StrandedModel {
-  int model = 0;
+  int model = 0;  // -1: stop codons
   char strand = '+';
   int frame = -1;  // -1: in any
 };
@@ -100,6 +110,7 @@ struct GeneLattice {
   std::vector<GeneLabel> labels;        // as lattice.labels
   std::vector<StrandedModel> columns;   // as the columns of the lattice
   std::vector<StrandedModel> signals;   // as its signals
+  std::vector<StrandedModel> stops;     // as its barriers: stop codons of a strand and frame
   std::vector<int> transition_of_edge;  // in GeneModel::transitions
   bool every_boundary = false;          // some edge needs no signal
 };

@@ -31,7 +31,8 @@ constexpr std::int64_t kMostAround = 1000;
 constexpr int kMostOrder = 8;
 
 // Names of frame rules, in the order of FrameRule.
-constexpr std::array<std::string_view, 3> kFrames{"none", "coding", "carry"};
+constexpr std::array<std::string_view, 6> kFrames{"none",    "coding",     "carry",
+                                                  "overlap", "convergent", "divergent"};
 
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
@@ -209,9 +210,10 @@ class Reader {
     state.name = name_of(node);
     state.stranded = flag(node, "stranded");
     state.coding = flag(node, "coding");
-    const std::string& frame = node.at("frame").text("none, coding or carry");
+    constexpr const char* kWanted = "none, coding, carry, overlap, convergent or divergent";
+    const std::string& frame = node.at("frame").text(kWanted);
     const auto rule = std::find(kFrames.begin(), kFrames.end(), frame);
-    if (rule == kFrames.end()) node.at("frame").fail_expected("none, coding or carry");
+    if (rule == kFrames.end()) node.at("frame").fail_expected(kWanted);
     state.frame = static_cast<FrameRule>(rule - kFrames.begin());
     if (!state.stranded && state.frame != FrameRule::kNone)
       node.at("frame").fail("a state on no strand has no frame", "write none, or \"stranded\": true");

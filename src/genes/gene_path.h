@@ -16,8 +16,9 @@ namespace semicrf {
 const char* state_of_exon(const CodingTranscript& gene, std::size_t i);
 
 // Segments of bases [begin, end) of a sequence with these genes, in positions from `begin`. The genes lie
-// inside with a base between them and at the edges, ascending. Nothing where the grammar has no labels for
-// one of them (an exon without a codon, a prokaryote with introns); what the sequence says is not asked.
+// inside with a base at the edges, ascending by begin and by end. Nothing where the grammar has no labels for
+// one of them or for what two share (an exon without a codon, a prokaryote with introns, an overlap of
+// genes with introns); what the sequence says is not asked.
 std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
                                                          const std::vector<CodingTranscript>& genes,
                                                          std::int64_t begin, std::int64_t end);

@@ -12,6 +12,7 @@
 #include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
+#include "genes/lattice/known_boundaries.h"
 #include "genes/sequence_source.h"
 #include "train/fit/minimise.h"
 
@@ -32,45 +33,93 @@ struct Piece {
   const AnnotatedSequence* sequence = nullptr;
   std::int64_t begin = 0, end = 0;
   std::vector<CodingTranscript> genes;
-  std::vector<LatticeSegment> path;
+  KnownBoundaries known;
 };
 
-// Also where they touch: a base of intergenic sequence is between genes.
+// What is known of a sequence where a path is: its boundaries, and the signals there. States that differ in
+// nothing else (kinds of coding sequence) are all possible.
+KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<LatticeSegment>& path) {
+  KnownBoundaries known;
+  const auto bit = [](int signal) { return signal < 0 ? 0 : std::uint64_t{1} << signal; };
+  const auto& labels = lattice.lattice.labels;
+  for (std::size_t i = 1; i < path.size(); ++i)
+    known.boundaries.push_back(
+        {path[i].begin, bit(labels[static_cast<std::size_t>(path[i - 1].label)].end_signal) |
+                            bit(labels[static_cast<std::size_t>(path[i].label)].start_signal)});
+  known.closed.emplace_back(0, path.back().end);
+  return known;
+}
+
+// Also where they touch.
 bool overlap(const CodingTranscript& a, const CodingTranscript& b) {
   return a.begin() <= b.end() && b.begin() <= a.end();
 }
 
-// The longest of transcripts that overlap.
-std::vector<CodingTranscript> apart(std::vector<CodingTranscript> transcripts, std::int64_t* overlapping) {
-  std::stable_sort(
-      transcripts.begin(), transcripts.end(),
-      [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
-  std::vector<CodingTranscript> kept;
-  for (CodingTranscript& one : transcripts) {
-    const bool overlaps = std::any_of(kept.begin(), kept.end(),
-                                      [&](const CodingTranscript& other) { return overlap(one, other); });
-    if (overlaps)
-      *overlapping += 1;
-    else
-      kept.push_back(std::move(one));
-  }
-  std::sort(kept.begin(), kept.end(),
-            [](const CodingTranscript& a, const CodingTranscript& b) { return a.begin() < b.begin(); });
-  return kept;
-}
-
-// The gene with a base of intergenic sequence on each side; nothing where the grammar does not know it, as it
-// lies in the sequence.
-std::optional<GeneFeatures> features_of_gene(const GeneModel& model, const GeneLattice& lattice,
-                                             const AnnotatedSequence& sequence,
-                                             const CodingTranscript& gene) {
+// The genes with a base of intergenic sequence on each side; nothing where the grammar does not know them, as
+// they lie in the sequence.
+std::optional<GeneFeatures> features_of_genes(const GeneModel& model, const GeneLattice& lattice,
+                                              const AnnotatedSequence& sequence,
+                                              const std::vector<CodingTranscript>& genes) {
   const auto length = static_cast<std::int64_t>(sequence.bases.size());
-  if (gene.begin() < 1 || gene.end() >= length) return std::nullopt;
-  const std::int64_t begin = gene.begin() - 1, end = gene.end() + 1;
-  const auto path = path_of_genes(model, lattice, {gene}, begin, end);
+  const std::int64_t begin = genes.front().begin() - 1, end = genes.back().end() + 1;
+  if (begin < 0 || end > length) return std::nullopt;
+  const auto path = path_of_genes(model, lattice, genes, begin, end);
   if (!path) return std::nullopt;
   return features_of_path(model, lattice, SequenceSource(model, lattice, sequence.bases, begin, end), *path);
 }
+
+// The longest of transcripts that overlap, and of others those that the grammar knows beside these.
+class TranscriptChoice {
+ public:
+  TranscriptChoice(const GeneModel& model, const GeneLattice& lattice, const AnnotatedSequence& sequence)
+      : model_(model), lattice_(lattice), sequence_(sequence) {}
+
+  std::vector<CodingTranscript> choose(std::vector<CodingTranscript> transcripts, std::int64_t* overlapping) {
+    std::stable_sort(
+        transcripts.begin(), transcripts.end(),
+        [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
+    for (CodingTranscript& one : transcripts)
+      if (!fits(one))
+        *overlapping += 1;
+      else
+        kept_.emplace(one.begin(), std::move(one));
+    std::vector<CodingTranscript> chosen;
+    for (auto& [begin, one] : kept_) chosen.push_back(std::move(one));
+    return chosen;
+  }
+
+ private:
+  bool fits(const CodingTranscript& one) const {
+    // Those kept are in the same order by begin and by end.
+    auto next = kept_.upper_bound(one.begin());
+    auto first = next;
+    while (first != kept_.begin() && overlap(std::prev(first)->second, one)) --first;
+    auto last = next;
+    while (last != kept_.end() && overlap(last->second, one)) ++last;
+    if (first == last) return true;
+    if (std::distance(first, next) > 1 || std::distance(next, last) > 1) return false;
+    std::vector<CodingTranscript> together;
+    for (auto other = first; other != next; ++other) together.push_back(other->second);
+    together.push_back(one);
+    for (auto other = next; other != last; ++other) together.push_back(other->second);
+    return std::none_of(together.begin(), together.end(),
+                        [](const CodingTranscript& gene) { return gene.id.empty(); }) &&
+           features_of_genes(model_, lattice_, sequence_, together) && fits_outside(first, last, together);
+  }
+  // What the outer ones share with others stays apart from the new one.
+  bool fits_outside(auto first, auto last, const std::vector<CodingTranscript>& together) const {
+    std::vector<CodingTranscript> wider = together;
+    if (first != kept_.begin() && overlap(std::prev(first)->second, first->second))
+      wider.insert(wider.begin(), std::prev(first)->second);
+    if (last != kept_.end() && overlap(std::prev(last)->second, last->second)) wider.push_back(last->second);
+    return wider.size() == together.size() || features_of_genes(model_, lattice_, sequence_, wider);
+  }
+
+  const GeneModel& model_;
+  const GeneLattice& lattice_;
+  const AnnotatedSequence& sequence_;
+  std::multimap<std::int64_t, CodingTranscript> kept_;
+};
 
 // Divides a sequence at what the grammar does not know.
 class PieceMaker {
@@ -97,17 +146,19 @@ class PieceMaker {
     all.insert(all.end(), unknown.begin(), unknown.end());
     Piece piece{&sequence, 0, 0, {}, {}};
     std::int64_t reached = 0;  // the end of the last transcript
-    for (CodingTranscript& one : apart(std::move(all), &result_.overlapping)) {
+    for (CodingTranscript& one :
+         TranscriptChoice(model_, lattice_, sequence).choose(std::move(all), &result_.overlapping)) {
       const std::int64_t middle = (reached + one.begin()) / 2;
-      if (skipping_) piece.begin = middle, skipping_ = false;
-      reached = one.end();
-      if (!one.id.empty() && features_of_gene(model_, lattice_, sequence, one)) {
+      // A base of intergenic sequence is left on each side of a gene that was skipped.
+      if (skipping_) piece.begin = std::min(middle, one.begin() - 1), skipping_ = false;
+      const std::int64_t last_end = std::exchange(reached, one.end());
+      if (!one.id.empty() && features_of_genes(model_, lattice_, sequence, {one})) {
         counted.genes.push_back(one);
         piece.genes.push_back(std::move(one));
         continue;
       }
       if (!one.id.empty()) result_.impossible.push_back(one.id);
-      finish(piece, middle, pieces);
+      finish(piece, std::max(middle, last_end + 1), pieces);
       skipping_ = true;
     }
     if (!skipping_) finish(piece, length, pieces);
@@ -121,7 +172,7 @@ class PieceMaker {
     if (piece.begin < piece.end && !piece.genes.empty()) {
       auto path = path_of_genes(model_, lattice_, piece.genes, piece.begin, piece.end);
       if (path) {
-        piece.path = std::move(*path);
+        piece.known = constraints_of(lattice_, *path);
         pieces.push_back(piece);
       }
     }
@@ -146,7 +197,7 @@ std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLat
     const bool overlaps = std::any_of(piece.genes.begin(), piece.genes.end(),
                                       [&](const CodingTranscript& known) { return overlap(one, known); });
     if (overlaps || one.begin() < piece.begin + 1 || one.end() >= piece.end) continue;
-    const auto features = features_of_gene(model, lattice, *piece.sequence, one);
+    const auto features = features_of_genes(model, lattice, *piece.sequence, {one});
     if (features && score_of(model, *features) > kCertainGene) found.push_back(one);
   }
   return found;
@@ -215,16 +266,19 @@ class WeightFit {
   double evaluate(std::span<const double> x, std::span<double> gradient) {
     set(x);
     const GeneLattice lattice = compile(model_, "");
+    GeneLattice constrained = lattice;
+    constrained.lattice = constrained_lattice(lattice.lattice);
     std::vector<double> values(pieces_.size());
     std::vector<std::vector<double>> slopes(pieces_.size());
     parallel_for(options_.threads, pieces_.size(), [&](std::size_t i, int) {
       const Piece& piece = pieces_[i];
       const SequenceSource source(model_, lattice, piece.sequence->bases, piece.begin, piece.end);
-      const auto truth = features_of_path(model_, lattice, source, piece.path);
-      if (!truth) throw std::logic_error("an annotated path is not possible");
+      const KnownBoundarySource known(lattice.lattice, source, piece.known);
+      const ExpectedGeneFeatures truth = expected_features(model_, constrained, known);
+      if (truth.log_z == kNegativeInfinity) throw std::logic_error("annotated genes are not possible");
       const ExpectedGeneFeatures expected = expected_features(model_, lattice, source);
-      values[i] = score_of(model_, *truth) - expected.log_z;
-      slopes[i] = derivatives(*truth);
+      values[i] = truth.log_z - expected.log_z;
+      slopes[i] = derivatives(truth.features);
       const std::vector<double> under_model = derivatives(expected.features);
       for (std::size_t p = 0; p < slopes[i].size(); ++p) slopes[i][p] -= under_model[p];
     });

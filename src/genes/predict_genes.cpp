@@ -9,6 +9,7 @@
 #include "core/chain_model.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
+#include "genes/gene_region.h"
 #include "genes/sequence_source.h"
 
 namespace semicrf {
@@ -18,8 +19,10 @@ namespace {
 struct PathBoundary {
   double before = kNegativeInfinity;  // forward message where the right segment begins
   double behind = kNegativeInfinity;  // backward message where the left segment ends
-  double begins = kNegativeInfinity;  // log probabilities: the right segment's label begins there,
-  double ends = kNegativeInfinity;    // and the left one's ends there
+  double begins = kNegativeInfinity;  // log probabilities: a label begins there with the signal of the right
+  double ends = kNegativeInfinity;    // segment, one ends there with the signal of the left
+  // All that begin so and that end so: label and message.
+  std::vector<std::pair<int, double>> all_before, all_behind;
 };
 
 class Predictor {
@@ -28,7 +31,10 @@ class Predictor {
             int threads)
       : model_(model),
         lattice_(lattice),
+        bases_(bases),
         threads_(threads),
+        shares_(std::any_of(model.states.begin(), model.states.end(),
+                            [](const GeneState& state) { return is_overlap(state.frame); })),
         source_(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size())) {}
 
   PredictedSequence predict() {
@@ -63,15 +69,24 @@ class Predictor {
     PathBoundary& boundary = boundaries_[segment];
     const int left = path_[segment - 1].label, right = path_[segment].label;
     const double log_z = messages.log_z;
+    const auto& labels = lattice_.lattice.labels;
     for (std::size_t i = 0; i < there.step->endings.size(); ++i) {
-      if (there.step->endings[i].label != left) continue;
-      boundary.behind = messages.backward.beginnings[mirrored.first_beginning + i];
-      boundary.ends = messages.forward.endings[there.first_ending + i] + boundary.behind - log_z;
+      const auto [label, signal] = there.step->endings[i];
+      const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
+      if (label == left) boundary.behind = behind;
+      if (signal != labels[static_cast<std::size_t>(left)].end_signal) continue;
+      boundary.all_behind.emplace_back(label, behind);
+      boundary.ends =
+          log_add(boundary.ends, messages.forward.endings[there.first_ending + i] + behind - log_z);
     }
     for (std::size_t i = 0; i < there.step->beginnings.size(); ++i) {
-      if (there.step->beginnings[i].label != right) continue;
-      boundary.before = messages.forward.beginnings[there.first_beginning + i];
-      boundary.begins = boundary.before + messages.backward.endings[mirrored.first_ending + i] - log_z;
+      const auto& begins = there.step->beginnings[i];
+      const double before = messages.forward.beginnings[there.first_beginning + i];
+      if (begins.label == right) boundary.before = before;
+      if (begins.signal != labels[static_cast<std::size_t>(right)].start_signal) continue;
+      boundary.all_before.emplace_back(begins.label, before);
+      boundary.begins =
+          log_add(boundary.begins, before + messages.backward.endings[mirrored.first_ending + i] - log_z);
     }
   }
 
@@ -88,7 +103,8 @@ class Predictor {
   PredictedGene finish(const PathGene& gene, double log_z) const {
     PredictedGene out;
     out.strand = gene.strand;
-    out.probability = probability(gene.first, gene.last, log_z);
+    out.probability = shares_ && gene.exons.size() == 1 ? probability_beside_others(gene, log_z)
+                                                        : probability(gene.first, gene.last, log_z);
     const double left = std::min(1.0, std::exp(boundaries_[gene.first].begins));
     const double right = std::min(1.0, std::exp(boundaries_[gene.last].ends));
     out.start_probability = gene.strand == '+' ? left : right;
@@ -97,13 +113,29 @@ class Predictor {
     return out;
   }
 
+  // The probability of exactly this gene, whatever it shares with its neighbours.
+  double probability_beside_others(const PathGene& gene, double log_z) const {
+    const LatticeSegment &first = path_[gene.first], &last = path_[gene.last - 1];
+    const GeneLabel& label = lattice_.labels[static_cast<std::size_t>(first.label)];
+    const bool shared = is_overlap(model_.states[static_cast<std::size_t>(label.state)].frame);
+    const std::vector<double> none(lattice_.labels.size(), kNegativeInfinity);
+    GeneEnds ends{gene.strand, shared ? label.next_frame : label.frame, none, none};
+    for (const auto& [one, message] : boundaries_[gene.first].all_before)
+      ends.before[static_cast<std::size_t>(one)] = message;
+    for (const auto& [one, message] : boundaries_[gene.last].all_behind)
+      ends.behind[static_cast<std::size_t>(one)] = message;
+    const double sum = log_sum_of_gene(model_, lattice_, bases_, first.begin, last.end, ends);
+    return std::min(1.0, std::exp(sum - log_z));
+  }
+
   void add_exons(const PathGene& gene, double log_z, PredictedGene& out) const {
     std::size_t i = gene.first;
     for (const CodingExon& exon : gene.exons) {
       while (path_[i].begin < exon.begin) ++i;
       const std::size_t first = i;
       while (i < gene.last && path_[i].end <= exon.end) ++i;
-      out.exons.push_back({exon, 0, probability(first, i, log_z)});
+      const bool whole = gene.exons.size() == 1;
+      out.exons.push_back({exon, 0, whole ? out.probability : probability(first, i, log_z)});
     }
     std::int64_t coding = 0;
     const auto set_phase = [&](PredictedExon& exon) {
@@ -118,7 +150,9 @@ class Predictor {
 
   const GeneModel& model_;
   const GeneLattice& lattice_;
+  const std::vector<std::uint8_t>& bases_;
   int threads_;
+  bool shares_;  // genes may overlap
   SequenceSource source_;
   std::vector<LatticeSegment> path_;
   std::vector<PathBoundary> boundaries_;  // left of each segment

@@ -44,8 +44,6 @@ std::vector<std::uint8_t> base_codes(std::string_view sequence) {
 SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattice,
                                const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end)
     : model_(&model), lattice_(&lattice), bases_(&bases), begin_(begin), end_(end) {
-  for (std::size_t c = 0; c < lattice.columns.size(); ++c)
-    if (model.contents[lattice.columns[c].model].codons) coding_columns_.push_back(static_cast<int>(c));
   for (const SignalModel& signal : model.signals) {
     PreparedSignal prepared;
     for (const auto& row : signal.motif) {
@@ -222,20 +220,19 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWi
 }
 
 void SequenceSource::find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
-  window.barriers.clear();
+  window.places.clear();
   const auto is_stop = [](int a, int b, int c) {  // TAA, TAG, TGA
     return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
   };
-  constexpr std::int64_t kBefore = LatticeWindow::kBarrier - 1;
-  for (std::int64_t t = std::max<std::int64_t>(0, begin - kBefore); t < end; ++t) {
+  for (std::int64_t t = begin - kBarrierReach; t < end + kBarrierReach; ++t) {
     const std::int64_t at = begin_ + t;
     const bool plus = is_stop(base(at), base(at + 1), base(at + 2));
     const bool minus = is_stop(complement(base(at + 2)), complement(base(at + 1)), complement(base(at)));
     if (!plus && !minus) continue;
-    for (const int column : coding_columns_) {
-      const StrandedModel& coding = lattice_->columns[column];
-      if (coding.frame == static_cast<int>(at % 3) && (coding.strand == '+' ? plus : minus))
-        window.barriers.push_back({t, column});
+    for (std::size_t k = 0; k < lattice_->stops.size(); ++k) {
+      const StrandedModel& stop = lattice_->stops[k];
+      if (stop.frame == static_cast<int>(at % 3) && (stop.strand == '+' ? plus : minus))
+        window.places.push_back({t, static_cast<int>(k)});
     }
   }
 }

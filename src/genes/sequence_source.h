@@ -56,7 +56,6 @@ class SequenceSource : public LatticeSource {
   const GeneLattice* lattice_;
   const std::vector<std::uint8_t>* bases_;
   std::int64_t begin_, end_;
-  std::vector<int> coding_columns_;  // those whose stop codons are barriers
   struct PreparedSignal {
     std::vector<std::vector<int>> words;   // base codes
     bool is_short = false;                 // words of three bases at most: then by the three bases there,

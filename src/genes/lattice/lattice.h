@@ -22,11 +22,21 @@ struct LatticeLaw {
   double log_tail = -std::numeric_limits<double>::infinity();  // < 0; -inf: none
 };
 
+inline constexpr std::int64_t kBarrierReach = 4;
+
+// No segment of the label that begins at place + last_begin or before ends at place + first_end or behind,
+// for the places of a kind.
+struct LatticeBarrier {
+  int kind = 0;
+  int last_begin = 0, first_end = 1;  // within kBarrierReach, the second 1 to 3 behind the first
+};
+
 struct LatticeLabel {
   std::string name;
   int column = -1;        // its content; -1: none, every position scores 0
   int start_signal = -1;  // that must be at its first boundary; -1: none is needed
   int end_signal = -1;    // that must be at its last boundary
+  std::vector<LatticeBarrier> barriers;
   int law = 0;
   int modulus = 1;  // durations are those that leave `residue` when divided by it
   int residue = 0;
@@ -42,7 +52,8 @@ struct LatticeEdge {
 
 struct Lattice {
   int columns = 0;
-  int signals = 0;  // at most 64
+  int signals = 0;   // at most 64
+  int barriers = 0;  // kinds of their places
   std::vector<LatticeLabel> labels;
   std::vector<LatticeLaw> laws;
   std::vector<LatticeEdge> edges;
@@ -55,18 +66,17 @@ struct LatticeWindow {
     std::uint64_t signals = 0;  // a bit for each that is there
     std::size_t first = 0;      // its first score; one follows for each bit, from the lowest
   };
-  // No segment of the column's labels holds all of [begin, begin + kBarrier).
-  struct Barrier {
-    std::int64_t begin = 0;
-    int column = 0;
+  // What labels with a LatticeBarrier of its kind may not hold.
+  struct Place {
+    std::int64_t at = 0;
+    int kind = 0;
   };
-  static constexpr std::int64_t kBarrier = 3;
 
   std::int64_t begin = 0, end = 0;
-  std::vector<float> content;     // (end - begin, columns) row-major, finite
-  std::vector<Event> events;      // at boundaries in [begin, end), ascending
-  std::vector<float> scores;      // finite
-  std::vector<Barrier> barriers;  // all that have a position in [begin, end), ascending by begin
+  std::vector<float> content;  // (end - begin, columns) row-major, finite
+  std::vector<Event> events;   // at boundaries in [begin, end), ascending
+  std::vector<float> scores;   // finite
+  std::vector<Place> places;   // all in [begin - kBarrierReach, end + kBarrierReach), ascending
 
   // The score of a signal that stands at the event; 0 for none (-1).
   double score(const Event& event, int signal) const {

@@ -26,13 +26,26 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       direction_(direction),
       semiring_(semiring),
       length_(length),
-      content_(static_cast<std::size_t>(lattice.columns)),
-      labels_of_column_(static_cast<std::size_t>(lattice.columns)) {
-  for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
-    const LatticeLabel& label = lattice.labels[c];
+      content_(static_cast<std::size_t>(lattice.columns)) {
+  for (const LatticeLabel& label : lattice.labels)
     open_.emplace_back(lattice.laws[label.law], label, semiring);
-    if (label.column >= 0) labels_of_column_[label.column].push_back(static_cast<int>(c));
-  }
+  prepare_barriers();
+}
+
+void LatticeSweep::prepare_barriers() {
+  const bool forward = direction_ == Direction::kForward;
+  for (std::size_t c = 0; c < lattice_->labels.size(); ++c)
+    for (const LatticeBarrier& barrier : lattice_->labels[c].barriers) {
+      const std::int64_t met = forward ? barrier.first_end : barrier.last_begin;
+      auto turn = std::find_if(turns_.begin(), turns_.end(),
+                               [&](const BarrierTurn& one) { return one.offset == met; });
+      if (turn == turns_.end()) {
+        turn = turns_.insert(turn, {met, {}, 0});
+        turn->of_kind.resize(static_cast<std::size_t>(lattice_->barriers));
+      }
+      turn->of_kind[static_cast<std::size_t>(barrier.kind)].push_back(
+          {static_cast<int>(c), forward ? barrier.last_begin : barrier.first_end});
+    }
 }
 
 const LatticeStep& LatticeSteps::at(std::uint64_t signals) {
@@ -80,24 +93,22 @@ void LatticeSweep::begin() {
 
 void LatticeSweep::pass(const LatticeWindow& window, LatticeSteps& steps, LatticeNodes* nodes) {
   begin();
-  const auto& barriers = window.barriers;
-  if (direction_ == Direction::kForward) {
-    std::size_t event = 0, barrier = 0;
+  const bool forward = direction_ == Direction::kForward;
+  for (BarrierTurn& turn : turns_) turn.next = forward ? 0 : window.places.size();
+  if (forward) {
+    std::size_t event = 0;
     for (std::int64_t t = window.begin; t < window.end; ++t) {
       for (; event < window.events.size() && window.events[event].boundary == t; ++event)
         if (t > 0) meet(window, steps.at(window.events[event].signals), event, nodes);
       add(window, t);
-      for (; barrier < barriers.size() && barriers[barrier].begin + LatticeWindow::kBarrier <= t + 1;
-           ++barrier)
-        if (barriers[barrier].begin + LatticeWindow::kBarrier == t + 1) forget(barriers[barrier]);
+      for (BarrierTurn& turn : turns_) forget_at(window, t + 1, turn);
     }
     return;
   }
-  std::size_t event = window.events.size(), barrier = barriers.size();
+  std::size_t event = window.events.size();
   for (std::int64_t t = window.end - 1; t >= window.begin; --t) {
     add(window, t);
-    for (; barrier > 0 && barriers[barrier - 1].begin >= t; --barrier)
-      if (barriers[barrier - 1].begin == t) forget(barriers[barrier - 1]);
+    for (BarrierTurn& turn : turns_) forget_at(window, t, turn);
     for (; event > 0 && window.events[event - 1].boundary == t; --event)
       if (t > 0) meet(window, steps.at(window.events[event - 1].signals), event - 1, nodes);
   }
@@ -109,10 +120,19 @@ void LatticeSweep::add(const LatticeWindow& window, std::int64_t position) {
   for (std::size_t c = 0; c < columns; ++c) content_[c] += static_cast<double>(row[c]);
 }
 
-void LatticeSweep::forget(const LatticeWindow::Barrier& barrier) {
-  const std::int64_t edge =
-      direction_ == Direction::kForward ? barrier.begin : barrier.begin + LatticeWindow::kBarrier;
-  for (const int label : labels_of_column_[barrier.column]) open_[label].forget(along(edge));
+// Barriers that are met at `boundary`, before what ends there.
+void LatticeSweep::forget_at(const LatticeWindow& window, std::int64_t boundary, BarrierTurn& turn) {
+  const auto& places = window.places;
+  const auto apply = [&](const LatticeWindow::Place& place) {
+    if (place.at + turn.offset != boundary) return;
+    for (const BarrierTurn::Forgets& one : turn.of_kind[static_cast<std::size_t>(place.kind)])
+      open_[static_cast<std::size_t>(one.label)].forget(along(place.at + one.offset));
+  };
+  if (direction_ == Direction::kForward)
+    while (turn.next < places.size() && places[turn.next].at + turn.offset <= boundary)
+      apply(places[turn.next++]);
+  else
+    while (turn.next > 0 && places[turn.next - 1].at + turn.offset >= boundary) apply(places[--turn.next]);
 }
 
 void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event,

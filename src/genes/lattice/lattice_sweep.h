@@ -89,10 +89,21 @@ class LatticeSweep {
   LatticeEnd end();
 
  private:
+  // Barriers that are met at the same distance from their places.
+  struct BarrierTurn {
+    struct Forgets {
+      int label = 0;
+      std::int64_t offset = 0;  // from the place: what began there or before, in the direction, is gone
+    };
+    std::int64_t offset = 0;  // from the place: before what ends there
+    std::vector<std::vector<Forgets>> of_kind;
+    std::size_t next = 0;  // in the places of the window
+  };
+  void prepare_barriers();
   void begin();
   void meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event, LatticeNodes* nodes);
   void add(const LatticeWindow& window, std::int64_t position);
-  void forget(const LatticeWindow::Barrier& barrier);
+  void forget_at(const LatticeWindow& window, std::int64_t boundary, BarrierTurn& turn);
   std::int64_t along(std::int64_t boundary) const {
     return direction_ == Direction::kForward ? boundary : length_ - boundary;
   }
@@ -109,7 +120,7 @@ class LatticeSweep {
   std::vector<OpenSegments> open_;  // (C)
   std::vector<double> content_;     // (columns)
   std::vector<double> endings_;     // scratch of meet()
-  std::vector<std::vector<int>> labels_of_column_;
+  std::vector<BarrierTurn> turns_;
 };
 
 }  // namespace semicrf

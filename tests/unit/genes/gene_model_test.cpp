@@ -234,7 +234,7 @@ TEST_CASE("files of gene models read back, and what is wrong with them has its p
   refused("\"format_version\":\"1.0\"", "\"format_version\":\"2.0\"", "/format_version");
   refused("\"content\":\"coding\"", "\"content\":\"codings\"", "no content is called \"codings\"");
   refused("[\"intergenic\",\"single\"", "[\"intergenic\",\"other\"", "/transitions/0/1");
-  refused("\"frame\":\"carry\"", "\"frame\":\"any\"", "none, coding or carry");
+  refused("\"frame\":\"carry\"", "\"frame\":\"any\"", "none, coding, carry");
   refused("\"order\":1", "\"order\":2", "/contents/0/tables");
   refused("\"ATG\"", "\"ATN\"", "/signals/0/consensus/0");
   refused("\"weight\":1.0", "\"weight\":0", "a number above 0");

@@ -36,9 +36,8 @@ class StoredSource : public LatticeSource {
       for (std::size_t i = 0; i < count; ++i) window.scores.push_back(whole_.scores[first + i]);
       window.events.push_back(event);
     }
-    for (const LatticeWindow::Barrier& barrier : whole_.barriers)
-      if (barrier.begin + LatticeWindow::kBarrier > begin && barrier.begin < end)
-        window.barriers.push_back(barrier);
+    for (const LatticeWindow::Place& place : whole_.places)
+      if (place.at >= begin - kBarrierReach && place.at < end + kBarrierReach) window.places.push_back(place);
   }
   const LatticeWindow& whole() const { return whole_; }
 
@@ -58,6 +57,7 @@ Problem random_problem(std::mt19937& random) {
   Lattice& lattice = problem.lattice;
   lattice.columns = 1 + below(3);
   lattice.signals = 1 + below(4);
+  lattice.barriers = 2;
   for (int l = 0; l < 3; ++l) {
     LatticeLaw law;
     const int longest = 1 + below(6);
@@ -73,6 +73,10 @@ Problem random_problem(std::mt19937& random) {
     label.start_signal = below(lattice.signals + 1) - 1;
     label.end_signal = below(lattice.signals + 1) - 1;
     label.law = below(3);
+    for (int n = below(3); n > 0; --n) {
+      const int last_begin = below(4) - 1;
+      label.barriers.push_back({below(2), last_begin, std::min(4, last_begin + 1 + below(3))});
+    }
     label.modulus = below(2) == 0 ? 3 : 1;
     label.residue = below(label.modulus);
     if (below(2) == 0) label.initial = normal(random);
@@ -94,8 +98,7 @@ Problem random_problem(std::mt19937& random) {
     }
     // Edges that need no signal are possible everywhere.
     sequence.events.push_back(event);
-    if (below(4) == 0 && t + LatticeWindow::kBarrier <= sequence.end)
-      sequence.barriers.push_back({t, below(lattice.columns)});
+    if (below(4) == 0) sequence.places.push_back({t, below(lattice.barriers)});
   }
   return problem;
 }
@@ -165,11 +168,12 @@ class Enumerator {
       for (std::int64_t t = from; t < to; ++t)
         score += static_cast<double>(
             problem_.sequence.content[static_cast<std::size_t>(t * lattice.columns + label.column)]);
-      for (const LatticeWindow::Barrier& barrier : problem_.sequence.barriers)
-        if (barrier.column == label.column && barrier.begin >= from &&
-            barrier.begin + LatticeWindow::kBarrier <= to)
-          return kNegativeInfinity;
     }
+    for (const LatticeWindow::Place& place : problem_.sequence.places)
+      for (const LatticeBarrier& barrier : label.barriers)
+        if (barrier.kind == place.kind && from <= place.at + barrier.last_begin &&
+            to >= place.at + barrier.first_end)
+          return kNegativeInfinity;
     if (to == problem_.sequence.end) score += label.final;
     if (from == 0) return score + label.initial;
     const LatticeSegment& before = path_.back();
