@@ -246,6 +246,23 @@ GeneLattice compile(const GeneModel& model, const std::string& file) {
   return compiled;
 }
 
+GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
+  GeneLattice alone = lattice;
+  alone.lattice.edges.clear();
+  alone.transition_of_edge.clear();
+  const auto is_there = [&](int label) {
+    const GeneLabel& meaning = lattice.labels[static_cast<std::size_t>(label)];
+    return meaning.strand == '.' || (meaning.strand == strand && meaning.next_strand == strand);
+  };
+  for (std::size_t e = 0; e < lattice.lattice.edges.size(); ++e) {
+    const LatticeEdge& edge = lattice.lattice.edges[e];
+    if (!is_there(edge.from) || !is_there(edge.to)) continue;
+    alone.lattice.edges.push_back(edge);
+    alone.transition_of_edge.push_back(lattice.transition_of_edge[e]);
+  }
+  return alone;
+}
+
 GeneModel gene_grammar(const std::string& kind) {
   GeneModel model;
   const bool introns = kind != "prokaryote";

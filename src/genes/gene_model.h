@@ -118,6 +118,9 @@ struct GeneLattice {
 // InputError naming `file`: more than 64 signals, or a grammar in which nothing is possible.
 GeneLattice compile(const GeneModel& model, const std::string& file);
 
+// The lattice of the genes of one strand alone.
+GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand);
+
 // "eukaryote", "fungus" or "prokaryote", without content, signals and lengths learned: states and
 // transitions, the consensus of signals, flat lengths.
 GeneModel gene_grammar(const std::string& kind);

@@ -184,6 +184,16 @@ PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& latti
   return Predictor(model, lattice, bases, threads).predict();
 }
 
+PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus) {
+  plus.log_z += minus.log_z;
+  plus.score += minus.score;
+  plus.genes.insert(plus.genes.end(), minus.genes.begin(), minus.genes.end());
+  std::stable_sort(plus.genes.begin(), plus.genes.end(), [](const PredictedGene& a, const PredictedGene& b) {
+    return a.exons.front().exon.begin < b.exons.front().exon.begin;
+  });
+  return plus;
+}
+
 std::string gff_text(const std::string& name, const PredictedSequence& sequence) {
   const std::string id = escaped(name);
   std::string text = fmt::format("##sequence-region {} 1 {}\n", id, sequence.length);

@@ -35,6 +35,9 @@ struct PredictedSequence {
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
                                 const std::vector<std::uint8_t>& bases, int threads);
 
+// The genes of both: what the strands of a sequence have, each computed by itself. log Z and scores add up.
+PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus);
+
 // The lines of one sequence in GFF3: gene, mRNA, exon and CDS. Genes are named after their sequence and
 // numbered from 1.
 std::string gff_text(const std::string& name, const PredictedSequence& sequence);

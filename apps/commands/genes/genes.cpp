@@ -26,7 +26,7 @@ namespace semicrf {
 namespace {
 
 struct GenesArguments {
-  std::string model, fasta, output = "-", proteins, coding, sequences;
+  std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint";
   int threads = 1;
 };
 
@@ -44,7 +44,10 @@ class GenesRun {
   explicit GenesRun(const GenesArguments& arguments)
       : arguments_(arguments),
         model_(read_gene_model(arguments.model)),
-        lattice_(compile(model_, arguments.model)) {}
+        lattices_({compile(model_, arguments.model)}) {
+    if (arguments.strands == "apart")
+      lattices_ = {lattice_of_strand(lattices_[0], '+'), lattice_of_strand(lattices_[0], '-')};
+  }
 
   void run() {
     FastaReader reader(arguments_.fasta);
@@ -75,7 +78,11 @@ class GenesRun {
   void compute(OutputFile& genes) {
     const bool alone = batch_.size() == 1;
     parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
-      batch_[i].found = predict_genes(model_, lattice_, batch_[i].bases, alone ? arguments_.threads : 1);
+      const auto on = [&](const GeneLattice& lattice) {
+        return predict_genes(model_, lattice, batch_[i].bases, alone ? arguments_.threads : 1);
+      };
+      batch_[i].found = on(lattices_[0]);
+      if (lattices_.size() > 1) batch_[i].found = both_strands(std::move(batch_[i].found), on(lattices_[1]));
     });
     for (const BatchItem& item : batch_) {
       genes.write(gff_text(item.name, item.found));
@@ -90,7 +97,7 @@ class GenesRun {
 
   const GenesArguments& arguments_;
   GeneModel model_;
-  GeneLattice lattice_;
+  std::vector<GeneLattice> lattices_;  // one, or one for each strand
   OutputGroup outputs_;
   OutputFile *proteins_ = nullptr, *coding_ = nullptr;
   std::vector<BatchItem> batch_;
@@ -134,6 +141,11 @@ void add_genes_command(CLI::App& program) {
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to read, with commas; all without it")
       ->type_name("NAMES");
+  add_choice(
+      *command, "--strands", arguments->strands,
+      "genes of both strands exclude each other (joint), or each strand is computed by itself, so that "
+      "genes on opposite strands may overlap (apart)",
+      {"joint", "apart"});
   add_number(*command, "-t,-@,--threads", arguments->threads, "number of threads", CLI::Range(1, 1024));
   command->callback([arguments] { genes(*arguments); });
 }

@@ -184,6 +184,24 @@ def test_genes_of_bacteria_overlap(box):
     check(sum(int(a[4]) - int(b[3]) == 3 for a, b in zip(shared, shared[1:])) > 25, "overlaps of four bases")
 
 
+def test_strands_apart(box):
+    """Two genes on opposite strands that share more bases than the grammar allows: both are found apart, one of them joint."""
+    fasta, gff = genome(("a",), 40, 3, introns=False)
+    box.write("genome.fa", fasta), box.write("genes.gff3", gff)
+    box.ok(["train-genes", "--grammar", "prokaryote", "--order", "1", "--max-iterations", "2", "--annotation", "genes.gff3", "-o", "m.json", "genome.fa"])
+    numbers = random.Random(9)
+    codons = ["".join(numbers.choice("GGGCA") + numbers.choice("ACGT") + numbers.choice("CCCG") for _ in range(count)) for count in (100, 80, 100)]
+    around = "".join(numbers.choice("AATTCG") for _ in range(400))
+    box.write("one.fa", ">s\n%s\n" % (around + "ATG" + codons[0] + "TTA" + codons[1] + "TAA" + codons[2] + "CAT" + around))
+    genes = {}
+    for strands in ("joint", "apart"):
+        lines = [line.split("\t") for line in box.ok(["genes", "-p", "m.json", "--strands", strands, "one.fa"]).stdout.splitlines()]
+        genes[strands] = [(int(one[3]), int(one[4]), one[6]) for one in lines if len(one) > 2 and one[2] == "gene"]
+    both = [(401, 949, "+"), (704, 1252, "-")]
+    check(set(both) <= set(genes["apart"]) and genes["apart"] == sorted(genes["apart"]), str(genes))
+    check(not set(both) <= set(genes["joint"]), str(genes))
+
+
 def test_sequences_without_genes(box):
     """No bases, few, none known: no genes and no error."""
     make(box)

@@ -45,12 +45,11 @@ def records(text):
         yield version[1], bases, genes
 
 
-def main():
-    out = sys.argv[1]
-    with open(out + ".fa", "w") as fasta, open(out + ".gff3", "w") as gff:
+def convert(out, sources):
+    with open("%s.fa" % out, "w") as fasta, open("%s.gff3" % out, "w") as gff:
         print("##gff-version 3", file=gff)
-        for path in map(pathlib.Path, sys.argv[2:]):
-            for name, bases, genes in records(read_text(path)):
+        for source in sources:
+            for name, bases, genes in records(read_text(source)):
                 print(">" + name, file=fasta)
                 for i in range(0, len(bases), 80):
                     print(bases[i:i + 80], file=fasta)
@@ -59,4 +58,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    convert(sys.argv[1], map(pathlib.Path, sys.argv[2:]))
