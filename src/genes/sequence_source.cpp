@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace semicrf {
@@ -55,36 +56,59 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
       for (const char letter : word) codes.push_back(kCodes[static_cast<unsigned char>(letter)]);
       prepared.words.push_back(std::move(codes));
     }
-    prepare_triples(prepared);
     signals_.push_back(std::move(prepared));
   }
+  prepare_triples();
 }
 
-void SequenceSource::prepare_triples(PreparedSignal& signal) {
-  signal.is_short = signal.words.front().size() <= 3;
-  for (int triple = 0; triple < 64; ++triple) {
-    const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
-    for (const std::vector<int>& word : signal.words) {
-      bool plus = signal.is_short, minus = signal.is_short;
-      for (std::size_t i = 0; i < word.size() && i < 3; ++i) {
-        plus = plus && bases[i] == word[i];
-        minus = minus && complement(bases[2 - i]) == word[i];
-      }
-      signal.plus[static_cast<std::size_t>(triple)] |= plus;
-      signal.minus[static_cast<std::size_t>(triple)] |= minus;
+void SequenceSource::prepare_triples() {
+  for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
+    const StrandedModel& signal = lattice_->signals[s];
+    const std::uint64_t bit = std::uint64_t{1} << s;
+    const std::vector<std::vector<int>>& words = signals_[signal.model].words;
+    if (words.front().size() > 3) {
+      long_signals_ |= bit;
+      continue;
+    }
+    const bool plus = signal.strand == '+';
+    const std::int64_t offset = model_->signals[signal.model].consensus_at;
+    const std::int64_t shift = plus ? offset : -offset - 3;
+    auto there =
+        std::find_if(triples_.begin(), triples_.end(), [&](const auto& one) { return one.shift == shift; });
+    if (there == triples_.end()) there = triples_.insert(there, {shift, {}});
+    for (int triple = 0; triple < 64; ++triple) {
+      const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
+      const bool stands = std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
+        for (std::size_t i = 0; i < word.size(); ++i)
+          if (word[i] != (plus ? bases[i] : complement(bases[2 - i]))) return false;
+        return true;
+      });
+      for (int frame = 0; stands && frame < 3; ++frame)
+        if (signal.frame < 0 || signal.frame == frame)
+          there->signals[static_cast<std::size_t>(frame)][static_cast<std::size_t>(triple)] |= bit;
     }
   }
 }
 
-// The same, by the words of three bases from `first_triple` on where they reach.
-bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundary,
-                               const std::vector<std::uint8_t>& triples, std::int64_t first_triple) const {
-  const PreparedSignal& prepared = signals_[signal.model];
-  const std::int64_t offset = model_->signals[signal.model].consensus_at;
-  const std::int64_t at = (signal.strand == '+' ? boundary + offset : boundary - offset - 3) - first_triple;
-  if (prepared.is_short && at >= 0 && at < static_cast<std::int64_t>(triples.size()) && triples[at] < 64)
-    return (signal.strand == '+' ? prepared.plus : prepared.minus)[triples[at]];
-  return stands_at(signal, boundary);
+// By the words of three bases from `first_triple` on, and one by one where they do not reach or have unknown
+// bases.
+std::uint64_t SequenceSource::signals_at(std::int64_t boundary, const std::vector<std::uint8_t>& triples,
+                                         std::int64_t first_triple) const {
+  const auto frame = static_cast<std::size_t>(boundary % 3);
+  std::uint64_t found = 0, unsure = long_signals_;
+  for (const TripleSignals& one : triples_) {
+    const std::int64_t at = boundary + one.shift - first_triple;
+    if (at >= 0 && at < static_cast<std::int64_t>(triples.size()) && triples[at] < 64)
+      found |= one.signals[frame][triples[at]];
+    else
+      unsure = ~std::uint64_t{0};
+  }
+  for (std::size_t s = 0; unsure != 0 && s < lattice_->signals.size(); ++s) {
+    const StrandedModel& signal = lattice_->signals[s];
+    const bool in_frame = signal.frame < 0 || signal.frame == static_cast<int>(frame);
+    if ((unsure >> s & 1) != 0 && in_frame && stands_at(signal, boundary)) found |= std::uint64_t{1} << s;
+  }
+  return found;
 }
 
 int SequenceSource::base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
@@ -103,31 +127,48 @@ bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundar
   return false;
 }
 
-double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t boundary) const {
+double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t boundary,
+                                std::vector<MotifOdds>& motifs) const {
   const SignalModel& model = model_->signals[signal.model];
   double sum = 0;
   for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
     const int code = base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
     if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][code]);
   }
-  return sum + motif_odds(signal, boundary);
+  return sum + motif_odds(signal, boundary, motifs);
 }
 
 // The logarithm of the mean odds over the places where the motif may lie.
-double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boundary) const {
+double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boundary,
+                                  std::vector<MotifOdds>& motifs) const {
   const SignalModel& model = model_->signals[signal.model];
   if (model.motif.empty()) return 0;
-  const auto& odds_of_motif = signals_[signal.model].motif;
-  double odds = 0;
-  for (int at = model.motif_from; at < model.motif_to; ++at) {
+  const bool plus = signal.strand == '+';
+  auto made = std::find_if(motifs.begin(), motifs.end(), [&](const MotifOdds& one) {
+    return one.model == signal.model && one.strand == signal.strand;
+  });
+  if (made == motifs.end()) made = motifs.insert(made, {signal.model, signal.strand, boundary, {}});
+  const std::int64_t places = model.motif_to - model.motif_from;
+  // Those of boundaries before this one may not be made any more; there are none, boundaries ascend.
+  const std::int64_t first = plus ? boundary + model.motif_from : boundary - model.motif_to;
+  if (made->odds.empty()) made->first = first;
+  const auto& rows = signals_[signal.model].motif;
+  const auto width = static_cast<std::int64_t>(rows.size());
+  for (std::int64_t at = made->first + static_cast<std::int64_t>(made->odds.size()); at < first + places;
+       ++at) {
     double product = 1;
-    for (std::size_t i = 0; i < model.motif.size(); ++i) {
-      const int code = base_along(boundary, at + static_cast<std::int64_t>(i), signal.strand);
-      product *= odds_of_motif[i][code];
-    }
-    odds += product;
+    for (std::int64_t i = 0; i < width; ++i)
+      product *= rows[static_cast<std::size_t>(i)][plus ? base(at + i) : complement(base(at - i))];
+    made->odds.push_back(product);
   }
-  return std::log(kMissingMotif + (1 - kMissingMotif) * odds / (model.motif_to - model.motif_from));
+  const double* const odds = made->odds.data() + (first - made->first);
+  double sums[4] = {0, 0, 0, 0};
+  std::int64_t at = 0;
+  for (; at + 4 <= places; at += 4)
+    for (std::int64_t n = 0; n < 4; ++n) sums[n] += odds[at + n];
+  for (; at < places; ++at) sums[0] += odds[at];
+  const double mean = ((sums[0] + sums[1]) + (sums[2] + sums[3])) / static_cast<double>(places);
+  return std::log(kMissingMotif + (1 - kMissingMotif) * mean);
 }
 
 void SequenceSource::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
@@ -197,23 +238,14 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWi
     if (at < static_cast<std::int64_t>(triples.size()))
       triples[static_cast<std::size_t>(at)] = known >= 3 ? static_cast<std::uint8_t>(triple) : 64;
   }
+  std::vector<MotifOdds> motifs;
   for (std::int64_t t = begin; t < end; ++t) {
     const std::int64_t boundary = begin_ + t;
-    const auto frame = static_cast<int>(boundary % 3);
-    LatticeWindow::Event event{t, 0, window.scores.size()};
-    int last_model = -1;
-    char last_strand = 0;
-    bool stands = false;
-    for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
-      const StrandedModel& signal = lattice_->signals[s];
-      if (signal.frame >= 0 && signal.frame != frame) continue;
-      if (signal.model != last_model || signal.strand != last_strand)
-        stands = stands_at(signal, boundary, triples, first_triple);
-      last_model = signal.model, last_strand = signal.strand;
-      if (!stands) continue;
-      event.signals |= std::uint64_t{1} << s;
+    const LatticeWindow::Event event{t, signals_at(boundary, triples, first_triple), window.scores.size()};
+    for (std::uint64_t left = event.signals; left != 0; left &= left - 1) {
+      const StrandedModel& signal = lattice_->signals[static_cast<std::size_t>(std::countr_zero(left))];
       window.scores.push_back(
-          static_cast<float>(model_->signals[signal.model].weight * log_odds(signal, boundary)));
+          static_cast<float>(model_->signals[signal.model].weight * log_odds(signal, boundary, motifs)));
     }
     if (event.signals != 0 || lattice_->every_boundary) window.events.push_back(event);
   }

@@ -35,14 +35,27 @@ class SequenceSource : public LatticeSource {
   void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
 
  private:
+  // Odds of a motif of a signal on a strand by where it begins, along the strand, made when first asked for.
+  struct MotifOdds {
+    int model = -1;
+    char strand = '+';
+    std::int64_t first = 0;  // position of the first
+    std::vector<double> odds;
+  };
+  // Which signals stand at a boundary by the three bases `shift` from it on: by boundary modulo 3, then by
+  // word.
+  struct TripleSignals {
+    std::int64_t shift = 0;
+    std::array<std::array<std::uint64_t, 64>, 3> signals{};
+  };
   // Whether the signal stands at a boundary of the sequence (frames are not looked at), and its log odds
   // without weight.
   bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
-  double log_odds(const StrandedModel& signal, std::int64_t boundary) const;
-  double motif_odds(const StrandedModel& signal, std::int64_t boundary) const;
+  double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
+  double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   void fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
-  bool stands_at(const StrandedModel& signal, std::int64_t boundary, const std::vector<std::uint8_t>& triples,
-                 std::int64_t first_triple) const;
+  std::uint64_t signals_at(std::int64_t boundary, const std::vector<std::uint8_t>& triples,
+                           std::int64_t first_triple) const;
   void find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   int base(std::int64_t position) const {
@@ -57,13 +70,13 @@ class SequenceSource : public LatticeSource {
   const std::vector<std::uint8_t>* bases_;
   std::int64_t begin_, end_;
   struct PreparedSignal {
-    std::vector<std::vector<int>> words;   // base codes
-    bool is_short = false;                 // words of three bases at most: then by the three bases there,
-    std::array<bool, 64> plus{}, minus{};  // as they stand in the sequence, whether a word begins with them
+    std::vector<std::vector<int>> words;       // base codes
     std::vector<std::array<double, 5>> motif;  // odds by base code
   };
-  static void prepare_triples(PreparedSignal& signal);
+  void prepare_triples();
   std::vector<PreparedSignal> signals_;  // by model of signals
+  std::vector<TripleSignals> triples_;
+  std::uint64_t long_signals_ = 0;  // those of more than three bases
 };
 
 }  // namespace semicrf

@@ -27,8 +27,12 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       semiring_(semiring),
       length_(length),
       content_(static_cast<std::size_t>(lattice.columns)) {
+  std::vector<LinearLaw> linear(lattice.laws.size());
+  if (semiring == LatticeSemiring::kLog)
+    for (std::size_t i = 0; i < linear.size(); ++i) linear[i] = linear_law(lattice.laws[i], length);
+  linear_laws_ = std::make_shared<const std::vector<LinearLaw>>(std::move(linear));
   for (const LatticeLabel& label : lattice.labels)
-    open_.emplace_back(lattice.laws[label.law], label, semiring);
+    open_.emplace_back(lattice.laws[label.law], (*linear_laws_)[label.law], label, semiring);
   prepare_barriers();
 }
 
@@ -48,7 +52,7 @@ void LatticeSweep::prepare_barriers() {
     }
 }
 
-const LatticeStep& LatticeSteps::at(std::uint64_t signals) {
+const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
   const auto [found, is_new] = known_.try_emplace(signals);
   LatticeStep& step = found->second;
   if (!is_new) return step;
@@ -148,7 +152,8 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   }
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
     const auto [label, signal] = step.endings[i];
-    ClosedSegments closed = open_[label].close(here);
+    ClosedSegments closed =
+        open_[label].close(here, nodes == nullptr ? ClosingDetail::kNone : ClosingDetail::kAll);
     if (closed.value > kNegativeInfinity) closed.value += content_of(label);
     endings_.push_back(closed.value + window.score(there, signal));
     if (nodes == nullptr) continue;
@@ -186,7 +191,7 @@ LatticeEnd LatticeSweep::end() {
   LatticeEnd end;
   for (std::size_t c = 0; c < open_.size(); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
-    ClosedSegments closed = open_[c].close(length_);
+    ClosedSegments closed = open_[c].close(length_, ClosingDetail::kAll);
     closed.value += content_of(static_cast<int>(c));
     const double last = direction_ == Direction::kForward ? label.final : label.initial;
     const double value = closed.value + last;

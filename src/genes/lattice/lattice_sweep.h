@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -38,11 +39,18 @@ class LatticeSteps {
  public:
   LatticeSteps(const Lattice& lattice, Direction direction) : lattice_(&lattice), direction_(direction) {}
   // Stays where it is as long as this lives.
-  const LatticeStep& at(std::uint64_t signals);
+  const LatticeStep& at(std::uint64_t signals) {
+    if (last_ == nullptr || signals != last_signals_) last_ = &find(signals), last_signals_ = signals;
+    return *last_;
+  }
 
  private:
+  const LatticeStep& find(std::uint64_t signals);
+
   const Lattice* lattice_;
   Direction direction_;
+  const LatticeStep* last_ = nullptr;
+  std::uint64_t last_signals_ = 0;
   std::unordered_map<std::uint64_t, LatticeStep> known_;
 };
 
@@ -117,9 +125,10 @@ class LatticeSweep {
   LatticeSemiring semiring_;
   std::int64_t length_;
   bool begun_ = false;
-  std::vector<OpenSegments> open_;  // (C)
-  std::vector<double> content_;     // (columns)
-  std::vector<double> endings_;     // scratch of meet()
+  std::shared_ptr<const std::vector<LinearLaw>> linear_laws_;  // by law; none in the max semiring
+  std::vector<OpenSegments> open_;                             // (C)
+  std::vector<double> content_;                                // (columns)
+  std::vector<double> endings_;                                // scratch of meet()
   std::vector<BarrierTurn> turns_;
 };
 

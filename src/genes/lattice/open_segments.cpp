@@ -10,114 +10,217 @@ namespace {
 
 // Terms so far below the largest are nothing beside it in double precision.
 constexpr double kNegligible = -40;
+// A weight above exp of this is too large for its scale; a sum of weights below kSmallestSum may lack terms
+// that were rounded to 0, by less than a part in 1e100.
+constexpr double kLargestWeight = 200;
+constexpr double kSmallestSum = 1e-200;
 
 }  // namespace
 
-OpenSegments::OpenSegments(const LatticeLaw& law, const LatticeLabel& label, LatticeSemiring semiring)
+LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest) {
+  LinearLaw linear;
+  linear.top = *std::max_element(law.table.begin(), law.table.end());
+  if (linear.top == kNegativeInfinity) return linear;
+  const auto count = std::min(law.table.size(), static_cast<std::size_t>(longest));
+  for (std::size_t k = 0; k < count; ++k) {
+    const double score = law.table[k], factor = std::exp(score - linear.top);
+    linear.factors.push_back(factor);
+    linear.factors_scores.push_back(factor > 0 ? factor * score : 0);
+  }
+  return linear;
+}
+
+OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLabel& label,
+                           LatticeSemiring semiring)
     : law_(&law),
+      linear_(&linear),
       semiring_(semiring),
       modulus_(label.modulus),
       residue_(label.residue),
       longest_(static_cast<std::int64_t>(law.table.size())),
       tail_from_(longest_ - (longest_ - label.residue + label.modulus) % label.modulus),
+      has_tail_(law.log_tail > kNegativeInfinity && tail_from_ >= 1 &&
+                law.table[static_cast<std::size_t>(tail_from_ - 1)] > kNegativeInfinity),
       classes_(static_cast<std::size_t>(label.modulus)) {}
 
 int OpenSegments::class_of(std::int64_t boundary) const {
+  if (modulus_ == 1) return 0;
   const auto remainder = static_cast<int>(boundary % modulus_);
   return remainder < 0 ? remainder + modulus_ : remainder;
 }
 
 void OpenSegments::open(std::int64_t boundary, double value) {
-  classes_[class_of(boundary)].starts.push_back({boundary, value});
+  Class& kept = classes_[class_of(boundary)];
+  kept.boundaries.push_back(boundary);
+  kept.values.push_back(value);
+  if (semiring_ == LatticeSemiring::kMax || linear_->factors.empty()) return;
+  if (kept.values.size() - kept.first == 1)
+    kept.scale = value;
+  else if (value - kept.scale > kLargestWeight)
+    rescale(kept, value);
+  kept.weights.resize(kept.values.size());
+  kept.weights.back() = std::exp(value - kept.scale);
+}
+
+void OpenSegments::rescale(Class& kept, double scale) const {
+  kept.scale = scale;
+  for (std::size_t i = kept.first; i < kept.weights.size(); ++i)
+    kept.weights[i] = std::exp(kept.values[i] - scale);
+}
+
+void OpenSegments::Class::drop_gone() {
+  if (first == boundaries.size()) {
+    boundaries.clear(), values.clear(), weights.clear();
+    first = 0;
+  } else if (first > 64 && first * 2 > boundaries.size()) {  // the room of those that are gone is most of it
+    const auto gone = static_cast<std::ptrdiff_t>(first);
+    boundaries.erase(boundaries.begin(), boundaries.begin() + gone);
+    values.erase(values.begin(), values.begin() + gone);
+    if (!weights.empty()) weights.erase(weights.begin(), weights.begin() + gone);
+    first = 0;
+  }
 }
 
 void OpenSegments::forget(std::int64_t boundary) {
   for (Class& kept : classes_) {
     kept.tail = {};
-    while (kept.first < kept.starts.size() && kept.starts[kept.first].boundary <= boundary) ++kept.first;
-    if (kept.first == kept.starts.size()) kept.starts.clear(), kept.first = 0;
+    while (kept.first < kept.boundaries.size() && kept.boundaries[kept.first] <= boundary) ++kept.first;
+    kept.drop_gone();
   }
 }
 
 // Moves those that began more than K ago to the tail.
 void OpenSegments::age(Class& kept, std::int64_t boundary) const {
-  while (kept.first < kept.starts.size() && boundary - kept.starts[kept.first].boundary > longest_) {
-    const Start& start = kept.starts[kept.first++];
-    if (law_->log_tail == kNegativeInfinity || tail_from_ < 1 ||
-        law_->table[tail_from_ - 1] == kNegativeInfinity)
-      continue;
-    const double value = start.value - static_cast<double>(start.boundary) * law_->log_tail;
+  const std::size_t before = kept.first;
+  while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {
+    const std::size_t start = kept.first++;
+    if (!has_tail_) continue;
+    const std::int64_t at = kept.boundaries[start];
+    const double value = kept.values[start] - static_cast<double>(at) * law_->log_tail;
     Tail& tail = kept.tail;
     if (semiring_ == LatticeSemiring::kMax) {
-      if (value >= tail.value) tail.value = value, tail.best_start = start.boundary;
+      if (value >= tail.value) tail.value = value, tail.best_start = at;
       continue;
     }
+    if (value < tail.value + kNegligible) continue;
     const double total = log_add(tail.value, value);
     const double share = std::exp(value - total);
-    tail.mean_start += share * (static_cast<double>(start.boundary) - tail.mean_start);
+    tail.mean_start += share * (static_cast<double>(at) - tail.mean_start);
     tail.value = total;
   }
-  // The room of those that are gone, once it is most of it.
-  if (kept.first > 64 && kept.first * 2 > kept.starts.size()) {
-    kept.starts.erase(kept.starts.begin(), kept.starts.begin() + static_cast<std::ptrdiff_t>(kept.first));
-    kept.first = 0;
-  }
+  if (kept.first != before) kept.drop_gone();
 }
 
-ClosedSegments OpenSegments::close(std::int64_t boundary) {
+double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const {
+  if (kept.tail.value == kNegativeInfinity) return kNegativeInfinity;
+  return kept.tail.value + law_->table[tail_from_ - 1] +
+         static_cast<double>(boundary - tail_from_) * law_->log_tail;
+}
+
+ClosedSegments OpenSegments::close(std::int64_t boundary, ClosingDetail detail) {
   Class& kept = classes_[class_of(boundary - residue_)];
   age(kept, boundary);
-  return semiring_ == LatticeSemiring::kLog ? sum(kept, boundary) : best(kept, boundary);
+  // What begins here does not end here.
+  std::size_t last = kept.boundaries.size();
+  while (last > kept.first && kept.boundaries[last - 1] == boundary) --last;
+  if (last == kept.first && kept.tail.value == kNegativeInfinity) return {};
+  return semiring_ == LatticeSemiring::kLog ? sum(kept, last, boundary, detail)
+                                            : best(kept, last, boundary, detail);
 }
 
-ClosedSegments OpenSegments::sum(const Class& kept, std::int64_t boundary) const {
-  const double* const table = law_->table.data();
-  double largest = kNegativeInfinity;
-  for (std::size_t i = kept.first; i < kept.starts.size(); ++i) {
-    const Start& start = kept.starts[i];
-    if (start.boundary == boundary) break;
-    largest = std::max(largest, start.value + table[boundary - start.boundary - 1]);
-  }
-  const double behind = static_cast<double>(boundary - tail_from_) * law_->log_tail;
-  const bool has_tail = kept.tail.value > kNegativeInfinity;
-  const double tail = has_tail ? kept.tail.value + law_->table[tail_from_ - 1] + behind : kNegativeInfinity;
-  largest = std::max(largest, tail);
+ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
+                                       ClosingDetail detail) const {
+  const double* const weights = kept.weights.data();
+  const std::int64_t* const boundaries = kept.boundaries.data();
+  const auto sum_with = [&](const double* factors) {
+    double sums[4] = {0, 0, 0, 0};
+    std::size_t i = kept.first;
+    for (; i + 4 <= last; i += 4)
+      for (std::size_t n = 0; n < 4; ++n)
+        sums[n] += weights[i + n] * factors[boundary - 1 - boundaries[i + n]];
+    for (; i < last; ++i) sums[0] += weights[i] * factors[boundary - 1 - boundaries[i]];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  };
   ClosedSegments closed;
+  const double total = sum_with(linear_->factors.data());
+  if (total < kSmallestSum) return closed;
+  closed.value = kept.scale + linear_->top + std::log(total);
+  if (detail == ClosingDetail::kAll) closed.duration_score = sum_with(linear_->factors_scores.data()) / total;
+  return closed;
+}
+
+// The mean score of the durations in the tail.
+double OpenSegments::mean_tail_score(const Class& kept, std::int64_t boundary) const {
+  return law_->table[tail_from_ - 1] +
+         (static_cast<double>(boundary - tail_from_) - kept.tail.mean_start) * law_->log_tail;
+}
+
+ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t boundary,
+                                 ClosingDetail detail) const {
+  const double tail = tail_score(kept, boundary);
+  ClosedSegments closed;
+  if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, detail);
+  if (closed.value > kNegativeInfinity) {
+    if (tail < closed.value + kNegligible) return closed;
+    closed.value = log_add(closed.value, tail);
+    if (detail == ClosingDetail::kAll)
+      closed.duration_score +=
+          std::exp(tail - closed.value) * (mean_tail_score(kept, boundary) - closed.duration_score);
+    return closed;
+  }
+  const double* const table = law_->table.data();
+  double largest = tail, largest_start = kNegativeInfinity;
+  for (std::size_t i = kept.first; i < last; ++i) {
+    const double value = kept.values[i] + table[boundary - kept.boundaries[i] - 1];
+    largest = std::max(largest, value);
+    if (value > kNegativeInfinity) largest_start = std::max(largest_start, kept.values[i]);
+  }
   if (largest == kNegativeInfinity) return closed;
   double total = 0, weighed = 0;
-  for (std::size_t i = kept.first; i < kept.starts.size(); ++i) {
-    const Start& start = kept.starts[i];
-    if (start.boundary == boundary) break;
-    const double score = table[boundary - start.boundary - 1];
-    const double below = start.value + score - largest;
+  for (std::size_t i = kept.first; i < last; ++i) {
+    const double score = table[boundary - kept.boundaries[i] - 1];
+    const double below = kept.values[i] + score - largest;
     if (below < kNegligible) continue;
     const double weight = std::exp(below);
     total += weight;
     weighed += weight * score;
   }
-  if (has_tail && tail - largest >= kNegligible) {
+  if (tail - largest >= kNegligible) {
     const double weight = std::exp(tail - largest);
     total += weight;
-    weighed += weight * (law_->table[tail_from_ - 1] + behind - kept.tail.mean_start * law_->log_tail);
+    weighed += weight * mean_tail_score(kept, boundary);
   }
   closed.value = largest + std::log(total);
   closed.duration_score = weighed / total;
+  // Those of large weight may be gone.
+  if (!kept.weights.empty() && largest_start > kNegativeInfinity &&
+      *std::max_element(kept.values.begin() + static_cast<std::ptrdiff_t>(kept.first), kept.values.end()) -
+              largest_start <
+          kLargestWeight)
+    rescale(kept, largest_start);
   return closed;
 }
 
-ClosedSegments OpenSegments::best(const Class& kept, std::int64_t boundary) const {
-  ClosedSegments closed;
-  if (kept.tail.value > kNegativeInfinity) {
-    closed.value = kept.tail.value + law_->table[tail_from_ - 1] +
-                   static_cast<double>(boundary - tail_from_) * law_->log_tail;
-    closed.start = kept.tail.best_start;
+ClosedSegments OpenSegments::best(const Class& kept, std::size_t last, std::int64_t boundary,
+                                  ClosingDetail detail) const {
+  const double* const table = law_->table.data();
+  ClosedSegments closed{tail_score(kept, boundary), kept.tail.best_start, 0};
+  const auto value_of = [&](std::size_t i) {
+    return kept.values[i] + table[boundary - kept.boundaries[i] - 1];
+  };
+  if (detail == ClosingDetail::kNone) {
+    double largest[4] = {closed.value, closed.value, closed.value, closed.value};
+    std::size_t i = kept.first;
+    for (; i + 4 <= last; i += 4)
+      for (std::size_t n = 0; n < 4; ++n) largest[n] = std::max(largest[n], value_of(i + n));
+    for (; i < last; ++i) largest[0] = std::max(largest[0], value_of(i));
+    closed.value = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+    return closed;
   }
-  for (std::size_t i = kept.first; i < kept.starts.size(); ++i) {
-    const Start& start = kept.starts[i];
-    if (start.boundary == boundary) break;
-    const double value = start.value + law_->table[boundary - start.boundary - 1];
+  for (std::size_t i = kept.first; i < last; ++i) {
+    const double value = value_of(i);
     if (value >= closed.value && value > kNegativeInfinity)
-      closed.value = value, closed.start = start.boundary;
+      closed.value = value, closed.start = kept.boundaries[i];
   }
   return closed;
 }

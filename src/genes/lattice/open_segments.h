@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "genes/lattice/lattice.h"
@@ -17,45 +18,68 @@ struct ClosedSegments {
   double duration_score = 0;  // log semiring: the mean score of the duration under the sum
 };
 
+// What is wanted of ClosedSegments beside the value.
+enum class ClosingDetail { kNone, kAll };
+
+// exp(score - top) of each duration of a law, for sums without exponentials.
+struct LinearLaw {
+  double top = 0;
+  std::vector<double> factors;         // none where no duration of the table is possible
+  std::vector<double> factors_scores;  // with the scores themselves
+};
+// Of durations up to `longest`.
+LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest);
+
 // Starts lie in the order of the boundaries at which they were opened, by the remainder of the boundary,
 // so that those with a forbidden remainder are not looked at. Those more than K ago are one sum per
-// remainder, which the tail lowers step by step. Copies are states to go on from.
+// remainder, which the tail lowers step by step. In the log semiring a start also has its weight, exp of its
+// value less a scale that its class has. Copies are states to go on from.
 class OpenSegments {
  public:
-  OpenSegments(const LatticeLaw& law, const LatticeLabel& label, LatticeSemiring semiring);
+  // All must outlive it.
+  OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLabel& label,
+               LatticeSemiring semiring);
 
   // A segment begins at `boundary`. `value`: everything before, less the content up to here.
   void open(std::int64_t boundary, double value);
   // All that began at `boundary` or before are impossible.
   void forget(std::int64_t boundary);
   // Over all that may end at `boundary`.
-  ClosedSegments close(std::int64_t boundary);
+  ClosedSegments close(std::int64_t boundary, ClosingDetail detail);
 
  private:
-  struct Start {
-    std::int64_t boundary = 0;
-    double value = 0;
-  };
   struct Tail {
     double value = -std::numeric_limits<double>::infinity();  // sum of value - boundary * log_tail
     double mean_start = 0;
     std::int64_t best_start = -1;
   };
   struct Class {
-    std::vector<Start> starts;
+    // By start.
+    std::vector<std::int64_t> boundaries;
+    std::vector<double> values, weights;
     std::size_t first = 0;  // those before it are gone
+    double scale = 0;
     Tail tail;
+    void drop_gone();
   };
   void age(Class& kept, std::int64_t boundary) const;
-  ClosedSegments sum(const Class& kept, std::int64_t boundary) const;
-  ClosedSegments best(const Class& kept, std::int64_t boundary) const;
+  double mean_tail_score(const Class& kept, std::int64_t boundary) const;
+  double tail_score(const Class& kept, std::int64_t boundary) const;
+  ClosedSegments sum(Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
+  // Without the tail. Nothing (-inf) where weights are too small to tell.
+  ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
+                           ClosingDetail detail) const;
+  void rescale(Class& kept, double scale) const;
+  ClosedSegments best(const Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
   int class_of(std::int64_t boundary) const;
 
   const LatticeLaw* law_;
+  const LinearLaw* linear_;
   LatticeSemiring semiring_;
   int modulus_, residue_;
   std::int64_t longest_;        // K
   std::int64_t tail_from_;      // the longest duration of the table that has the residue
+  bool has_tail_;               // and it is possible
   std::vector<Class> classes_;  // by remainder
 };
 
