@@ -10,10 +10,14 @@
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
 #include "genes/gene_region.h"
+#include "genes/lattice/recent_windows.h"
 #include "genes/sequence_source.h"
 
 namespace semicrf {
 namespace {
+
+// Windows of the sequence that are not made anew for the next sweep, about 12 MB each.
+constexpr std::size_t kKeptWindows = 4;
 
 // What both sides of a boundary of the path say: messages with the scores of the signals there.
 struct PathBoundary {
@@ -41,13 +45,14 @@ class Predictor {
     PredictedSequence out;
     out.length = source_.length();
     if (out.length == 0) return out;
-    LatticePath path = best_path(lattice_.lattice, source_, threads_);
+    const RecentWindows windows(source_, kKeptWindows);
+    LatticePath path = best_path(lattice_.lattice, windows, threads_);
     out.score = path.score;
     path_ = std::move(path.segments);
     boundaries_.resize(path_.size());
     std::vector<std::int64_t> inner;
     for (std::size_t i = 1; i < path_.size(); ++i) inner.push_back(path_[i].begin);
-    const MessagesAt messages = messages_at(lattice_.lattice, source_, inner, threads_);
+    const MessagesAt messages = messages_at(lattice_.lattice, windows, inner, threads_);
     out.log_z = messages.log_z;
     look_up(inner, messages);
     for (const PathGene& gene : genes_of_path(model_, lattice_, path_, 0))

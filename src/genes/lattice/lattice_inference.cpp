@@ -126,7 +126,8 @@ LatticePath best_path(const Lattice& lattice, const LatticeSource& source, int t
   PathTracer tracer(kept.end, windows.length);
   // Some windows ahead, side by side: a path may jump over those that one long segment covers.
   std::vector<LatticeNodes> nodes(static_cast<std::size_t>(std::max(1, threads)));
-  std::vector<LatticeSteps> steps(nodes.size(), LatticeSteps(lattice, Direction::kForward));
+  std::vector<LatticeSteps> steps;
+  for (std::size_t n = 0; n < nodes.size(); ++n) steps.emplace_back(lattice, Direction::kForward);
   std::vector<LatticeWindow> read(nodes.size());
   while (tracer.wanted() > 0) {
     const std::size_t last = windows.holding(tracer.wanted());

@@ -170,7 +170,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
       const LatticeStep::Edge& edge = step.edges[e];
       const double value = endings_[edge.ending] + edge.score;
       if (semiring_ == LatticeSemiring::kLog) {
-        total = log_add(total, value);
+        total = log_add_near(total, value);
       } else if (value > total) {
         total = value;
         source = step.endings[edge.ending].label;

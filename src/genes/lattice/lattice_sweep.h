@@ -38,20 +38,28 @@ struct LatticeStep {
 class LatticeSteps {
  public:
   LatticeSteps(const Lattice& lattice, Direction direction) : lattice_(&lattice), direction_(direction) {}
+  LatticeSteps(const LatticeSteps&) = delete;
+  LatticeSteps& operator=(const LatticeSteps&) = delete;
+  LatticeSteps(LatticeSteps&&) = default;
+  LatticeSteps& operator=(LatticeSteps&&) = default;
   // Stays where it is as long as this lives.
   const LatticeStep& at(std::uint64_t signals) {
-    if (last_ == nullptr || signals != last_signals_) last_ = &find(signals), last_signals_ = signals;
-    return *last_;
+    Recent& recent = recent_[(signals * 0x9E3779B97F4A7C15U) >> 56];
+    if (recent.step == nullptr || recent.signals != signals) recent = {signals, &find(signals)};
+    return *recent.step;
   }
 
  private:
+  struct Recent {
+    std::uint64_t signals = 0;
+    const LatticeStep* step = nullptr;  // in `known_`
+  };
   const LatticeStep& find(std::uint64_t signals);
 
   const Lattice* lattice_;
   Direction direction_;
-  const LatticeStep* last_ = nullptr;
-  std::uint64_t last_signals_ = 0;
   std::unordered_map<std::uint64_t, LatticeStep> known_;
+  std::vector<Recent> recent_{256};
 };
 
 // The messages at the events of a window that have a step, in the order of the sweep. Values of a node are

@@ -8,8 +8,6 @@
 namespace semicrf {
 namespace {
 
-// Terms so far below the largest are nothing beside it in double precision.
-constexpr double kNegligible = -40;
 // A weight above exp of this is too large for its scale; a sum of weights below kSmallestSum may lack terms
 // that were rounded to 0, by less than a part in 1e100.
 constexpr double kLargestWeight = 200;
@@ -51,6 +49,7 @@ int OpenSegments::class_of(std::int64_t boundary) const {
 
 void OpenSegments::open(std::int64_t boundary, double value) {
   Class& kept = classes_[class_of(boundary)];
+  if (kept.oldest == kNone) kept.oldest = boundary;
   kept.boundaries.push_back(boundary);
   kept.values.push_back(value);
   if (semiring_ == LatticeSemiring::kMax || linear_->factors.empty()) return;
@@ -69,6 +68,7 @@ void OpenSegments::rescale(Class& kept, double scale) const {
 }
 
 void OpenSegments::Class::drop_gone() {
+  oldest = first == boundaries.size() ? kNone : boundaries[first];
   if (first == boundaries.size()) {
     boundaries.clear(), values.clear(), weights.clear();
     first = 0;
@@ -84,6 +84,7 @@ void OpenSegments::Class::drop_gone() {
 void OpenSegments::forget(std::int64_t boundary) {
   for (Class& kept : classes_) {
     kept.tail = {};
+    if (kept.oldest > boundary) continue;
     while (kept.first < kept.boundaries.size() && kept.boundaries[kept.first] <= boundary) ++kept.first;
     kept.drop_gone();
   }
@@ -91,7 +92,6 @@ void OpenSegments::forget(std::int64_t boundary) {
 
 // Moves those that began more than K ago to the tail.
 void OpenSegments::age(Class& kept, std::int64_t boundary) const {
-  const std::size_t before = kept.first;
   while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {
     const std::size_t start = kept.first++;
     if (!has_tail_) continue;
@@ -103,12 +103,12 @@ void OpenSegments::age(Class& kept, std::int64_t boundary) const {
       continue;
     }
     if (value < tail.value + kNegligible) continue;
-    const double total = log_add(tail.value, value);
+    const double total = log_add_near(tail.value, value);
     const double share = std::exp(value - total);
     tail.mean_start += share * (static_cast<double>(at) - tail.mean_start);
     tail.value = total;
   }
-  if (kept.first != before) kept.drop_gone();
+  kept.drop_gone();
 }
 
 double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const {
@@ -119,8 +119,9 @@ double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const 
 
 ClosedSegments OpenSegments::close(std::int64_t boundary, ClosingDetail detail) {
   Class& kept = classes_[class_of(boundary - residue_)];
-  age(kept, boundary);
+  if (boundary - kept.oldest > longest_) age(kept, boundary);
   // What begins here does not end here.
+  if (kept.oldest == kNone && kept.tail.value == kNegativeInfinity) return {};
   std::size_t last = kept.boundaries.size();
   while (last > kept.first && kept.boundaries[last - 1] == boundary) --last;
   if (last == kept.first && kept.tail.value == kNegativeInfinity) return {};
@@ -162,7 +163,7 @@ ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t bou
   if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, detail);
   if (closed.value > kNegativeInfinity) {
     if (tail < closed.value + kNegligible) return closed;
-    closed.value = log_add(closed.value, tail);
+    closed.value = log_add_near(closed.value, tail);
     if (detail == ClosingDetail::kAll)
       closed.duration_score +=
           std::exp(tail - closed.value) * (mean_tail_score(kept, boundary) - closed.duration_score);

@@ -5,11 +5,21 @@
 #include <memory>
 #include <vector>
 
+#include "core/chain_model.h"
 #include "genes/lattice/lattice.h"
 
 namespace semicrf {
 
 enum class LatticeSemiring { kLog, kMax };
+
+// Terms so far below another are nothing beside it in double precision.
+inline constexpr double kNegligible = -40;
+
+// log_add() without exponentials where one is nothing beside the other.
+inline double log_add_near(double a, double b) {
+  if (b < a + kNegligible) return a;
+  return a < b + kNegligible ? b : log_add(a, b);
+}
 
 // What the sum over the starts of a label came to, where a segment ends.
 struct ClosedSegments {
@@ -27,7 +37,7 @@ struct LinearLaw {
   std::vector<double> factors;         // none where no duration of the table is possible
   std::vector<double> factors_scores;  // with the scores themselves
 };
-// Of durations up to `longest`.
+// The durations up to `longest`.
 LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest);
 
 // Starts lie in the order of the boundaries at which they were opened, by the remainder of the boundary,
@@ -53,11 +63,13 @@ class OpenSegments {
     double mean_start = 0;
     std::int64_t best_start = -1;
   };
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max() / 2;
   struct Class {
     // By start.
     std::vector<std::int64_t> boundaries;
     std::vector<double> values, weights;
-    std::size_t first = 0;  // those before it are gone
+    std::size_t first = 0;        // those before it are gone
+    std::int64_t oldest = kNone;  // the boundary of the first that is left
     double scale = 0;
     Tail tail;
     void drop_gone();

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "genes/lattice/lattice_inference.h"
+#include "genes/lattice/recent_windows.h"
 #include "support/catch.h"
 #include "support/seeds.h"
 
@@ -238,7 +239,8 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
   for (int n = 0; n < 400; ++n) {
     CAPTURE(n);
     const Problem problem = random_problem(random);
-    const StoredSource source(problem.sequence);
+    const StoredSource stored(problem.sequence);
+    const RecentWindows source(stored, 2);
     const Enumerated truth = Enumerator(problem).enumerate();
     std::vector<LatticeSegment> first_path;
     for (const std::int64_t window : {1, 2, 3, 5, 100}) {
@@ -265,7 +267,7 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
           CHECK(std::find(boundaries.begin(), boundaries.end(), event.boundary) != boundaries.end());
         std::set<std::pair<std::int64_t, int>> seen;
         if (truth.log_z > kNegativeInfinity)
-          compare_marginals(truth, {&source.whole(), &at.forward, &at.backward}, at.log_z, seen);
+          compare_marginals(truth, {&stored.whole(), &at.forward, &at.backward}, at.log_z, seen);
       }
       if (truth.log_z == kNegativeInfinity) {
         CHECK(path.segments.empty());

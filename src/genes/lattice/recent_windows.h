@@ -1,0 +1,28 @@
+// The windows of a source that were read last, kept: sweeps turn where they ended, and short sequences have
+// few.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "genes/lattice/lattice.h"
+
+namespace semicrf {
+
+class RecentWindows : public LatticeSource {
+ public:
+  // At most `most` windows are kept. The source must outlive it.
+  RecentWindows(const LatticeSource& source, std::size_t most) : source_(&source), most_(most) {}
+  std::int64_t length() const override { return source_->length(); }
+  void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
+
+ private:
+  const LatticeSource* source_;
+  std::size_t most_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const LatticeWindow>> kept_;  // the last one read is the last
+};
+
+}  // namespace semicrf
