@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "genes/lattice/best_paths.h"
 #include "genes/lattice/lattice_sweep.h"
 #include "genes/sequence_source.h"
 
@@ -59,6 +60,13 @@ double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice,
   LatticeSteps steps(region, Direction::kForward);
   sweep.pass(window, steps, nullptr);
   return sweep.end().value;
+}
+
+std::vector<LatticePath> best_paths_of_gene(const GeneModel& model, const GeneLattice& lattice,
+                                            const std::vector<std::uint8_t>& bases, std::int64_t begin,
+                                            std::int64_t end, const GeneEnds& ends, std::size_t count) {
+  const SequenceSource source(model, lattice, bases, begin, end);
+  return best_paths(lattice_of_gene(model, lattice, ends), source, count);
 }
 
 }  // namespace semicrf

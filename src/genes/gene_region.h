@@ -6,6 +6,7 @@
 
 #include "genes/gene_model.h"
 #include "genes/lattice/lattice.h"
+#include "genes/lattice/lattice_inference.h"
 
 namespace semicrf {
 
@@ -26,5 +27,11 @@ Lattice lattice_of_gene(const GeneModel& model, const GeneLattice& lattice, cons
 double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice,
                        const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end,
                        const GeneEnds& ends);
+
+// The most probable ways in which the grammar may make it, by falling score: the segments as positions from
+// `begin`.
+std::vector<LatticePath> best_paths_of_gene(const GeneModel& model, const GeneLattice& lattice,
+                                            const std::vector<std::uint8_t>& bases, std::int64_t begin,
+                                            std::int64_t end, const GeneEnds& ends, std::size_t count);
 
 }  // namespace semicrf

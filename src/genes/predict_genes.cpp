@@ -1,7 +1,5 @@
 #include "genes/predict_genes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -32,11 +30,12 @@ struct PathBoundary {
 class Predictor {
  public:
   Predictor(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
-            int threads)
+            int threads, int alternatives)
       : model_(model),
         lattice_(lattice),
         bases_(bases),
         threads_(threads),
+        alternatives_(alternatives),
         shares_(std::any_of(model.states.begin(), model.states.end(),
                             [](const GeneState& state) { return is_overlap(state.frame); })),
         source_(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size())) {}
@@ -115,13 +114,13 @@ class Predictor {
     out.start_probability = gene.strand == '+' ? left : right;
     out.stop_probability = gene.strand == '+' ? right : left;
     add_exons(gene, log_z, out);
+    if (alternatives_ > 0 && !shares_) add_alternatives(gene, log_z, out);
     return out;
   }
 
-  // The probability of exactly this gene, whatever it shares with its neighbours.
-  double probability_beside_others(const PathGene& gene, double log_z) const {
-    const LatticeSegment &first = path_[gene.first], &last = path_[gene.last - 1];
-    const GeneLabel& label = lattice_.labels[static_cast<std::size_t>(first.label)];
+  // What the rest of the sequence says of the labels that may stand at the ends of a gene.
+  GeneEnds ends_of(const PathGene& gene) const {
+    const GeneLabel& label = lattice_.labels[static_cast<std::size_t>(path_[gene.first].label)];
     const bool shared = is_overlap(model_.states[static_cast<std::size_t>(label.state)].frame);
     const std::vector<double> none(lattice_.labels.size(), kNegativeInfinity);
     GeneEnds ends{gene.strand, shared ? label.next_frame : label.frame, none, none};
@@ -129,8 +128,42 @@ class Predictor {
       ends.before[static_cast<std::size_t>(one)] = message;
     for (const auto& [one, message] : boundaries_[gene.last].all_behind)
       ends.behind[static_cast<std::size_t>(one)] = message;
-    const double sum = log_sum_of_gene(model_, lattice_, bases_, first.begin, last.end, ends);
+    return ends;
+  }
+
+  // The probability of exactly this gene, whatever it shares with its neighbours.
+  double probability_beside_others(const PathGene& gene, double log_z) const {
+    const double sum = log_sum_of_gene(model_, lattice_, bases_, path_[gene.first].begin,
+                                       path_[gene.last - 1].end, ends_of(gene));
     return std::min(1.0, std::exp(sum - log_z));
+  }
+
+  void add_alternatives(const PathGene& gene, double log_z, PredictedGene& out) const {
+    const std::int64_t begin = path_[gene.first].begin, end = path_[gene.last - 1].end;
+    // One more, as the gene itself is among them.
+    for (const LatticePath& other : best_paths_of_gene(model_, lattice_, bases_, begin, end, ends_of(gene),
+                                                       static_cast<std::size_t>(alternatives_) + 1)) {
+      const double p = std::min(1.0, std::exp(other.score - log_z));
+      const std::vector<PathGene> made = genes_of_path(model_, lattice_, other.segments, begin);
+      if (p < kLeastAlternative || out.alternatives.size() == static_cast<std::size_t>(alternatives_)) return;
+      if (made.size() != 1 || made[0].exons == gene.exons) continue;
+      PredictedAlternative alternative{{}, p};
+      for (const CodingExon& exon : made[0].exons) alternative.exons.push_back({exon, 0, 0});
+      set_phases(gene.strand, alternative.exons);
+      out.alternatives.push_back(std::move(alternative));
+    }
+  }
+
+  static void set_phases(char strand, std::vector<PredictedExon>& exons) {
+    std::int64_t coding = 0;
+    const auto set_phase = [&](PredictedExon& exon) {
+      exon.phase = static_cast<int>((3 - coding % 3) % 3);
+      coding += exon.exon.end - exon.exon.begin;
+    };
+    if (strand == '+')
+      std::for_each(exons.begin(), exons.end(), set_phase);
+    else
+      std::for_each(exons.rbegin(), exons.rend(), set_phase);
   }
 
   void add_exons(const PathGene& gene, double log_z, PredictedGene& out) const {
@@ -142,51 +175,24 @@ class Predictor {
       const bool whole = gene.exons.size() == 1;
       out.exons.push_back({exon, 0, whole ? out.probability : probability(first, i, log_z)});
     }
-    std::int64_t coding = 0;
-    const auto set_phase = [&](PredictedExon& exon) {
-      exon.phase = static_cast<int>((3 - coding % 3) % 3);
-      coding += exon.exon.end - exon.exon.begin;
-    };
-    if (gene.strand == '+')
-      std::for_each(out.exons.begin(), out.exons.end(), set_phase);
-    else
-      std::for_each(out.exons.rbegin(), out.exons.rend(), set_phase);
+    set_phases(gene.strand, out.exons);
   }
 
   const GeneModel& model_;
   const GeneLattice& lattice_;
   const std::vector<std::uint8_t>& bases_;
-  int threads_;
+  int threads_, alternatives_;
   bool shares_;  // genes may overlap
   SequenceSource source_;
   std::vector<LatticeSegment> path_;
   std::vector<PathBoundary> boundaries_;  // left of each segment
 };
 
-// A name as GFF3 wants it in column 1 and in attributes.
-std::string escaped(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code <= ' ' || code == 127 || std::string_view(";=&,%>").find(c) != std::string_view::npos)
-      text += fmt::format("%{:02X}", code);
-    else
-      text += c;
-  }
-  return text;
-}
-
-char amino_acid(int a, int b, int c) {
-  constexpr std::string_view kCode = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
-  if (a == kUnknownBase || b == kUnknownBase || c == kUnknownBase) return 'X';
-  return kCode[a * 16 + b * 4 + c];
-}
-
 }  // namespace
 
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const std::vector<std::uint8_t>& bases, int threads) {
-  return Predictor(model, lattice, bases, threads).predict();
+                                const std::vector<std::uint8_t>& bases, int threads, int alternatives) {
+  return Predictor(model, lattice, bases, threads, alternatives).predict();
 }
 
 PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus) {
@@ -197,58 +203,6 @@ PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& 
     return a.exons.front().exon.begin < b.exons.front().exon.begin;
   });
   return plus;
-}
-
-std::string gff_text(const std::string& name, const PredictedSequence& sequence) {
-  const std::string id = escaped(name);
-  std::string text = fmt::format("##sequence-region {} 1 {}\n", id, sequence.length);
-  int number = 0;
-  for (const PredictedGene& gene : sequence.genes) {
-    ++number;
-    const std::int64_t begin = gene.exons.front().exon.begin + 1, end = gene.exons.back().exon.end;
-    const auto line = [&](const char* kind, std::int64_t from, std::int64_t to, double score,
-                          const std::string& phase, const std::string& attributes) {
-      text += fmt::format("{}\tsemicrf\t{}\t{}\t{}\t{:.4g}\t{}\t{}\t{}\n", id, kind, from, to, score,
-                          gene.strand, phase, attributes);
-    };
-    const std::string gene_id = fmt::format("{}.g{}", id, number), transcript = gene_id + ".t1";
-    line("gene", begin, end, gene.probability, ".",
-         fmt::format("ID={};p_start={:.4g};p_stop={:.4g}", gene_id, gene.start_probability,
-                     gene.stop_probability));
-    line("mRNA", begin, end, gene.probability, ".", fmt::format("ID={};Parent={}", transcript, gene_id));
-    int exon_number = 0;
-    for (const PredictedExon& exon : gene.exons) {
-      ++exon_number;
-      line("exon", exon.exon.begin + 1, exon.exon.end, exon.probability, ".",
-           fmt::format("ID={}.exon{};Parent={}", transcript, exon_number, transcript));
-      line("CDS", exon.exon.begin + 1, exon.exon.end, exon.probability, std::to_string(exon.phase),
-           fmt::format("ID={}.cds;Parent={}", transcript, transcript));
-    }
-  }
-  return text;
-}
-
-std::string coding_text(const std::string& name, const PredictedSequence& sequence,
-                        const std::vector<std::uint8_t>& bases, bool protein) {
-  constexpr std::size_t kWidth = 60;
-  std::string text;
-  int number = 0;
-  for (const PredictedGene& gene : sequence.genes) {
-    std::vector<CodingExon> exons;
-    for (const PredictedExon& exon : gene.exons) exons.push_back(exon.exon);
-    const std::vector<int> joined = spliced(bases, exons, gene.strand);
-    std::string letters;
-    if (protein) {
-      for (std::size_t i = 0; i + 5 < joined.size(); i += 3)
-        letters += amino_acid(joined[i], joined[i + 1], joined[i + 2]);
-    } else {
-      for (const int base : joined) letters += "ACGTN"[base];
-    }
-    text += fmt::format(">{}.g{}.t1 {}:{}-{}({})\n", escaped(name), ++number, name,
-                        gene.exons.front().exon.begin + 1, gene.exons.back().exon.end, gene.strand);
-    for (std::size_t at = 0; at < letters.size(); at += kWidth) text += letters.substr(at, kWidth) + "\n";
-  }
-  return text;
 }
 
 }  // namespace semicrf

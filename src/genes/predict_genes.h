@@ -16,12 +16,19 @@ struct PredictedExon {
   double probability = 0;  // that there is exactly this exon, in this frame and place of a gene
 };
 
+// Another way to make the gene between its start and stop codon.
+struct PredictedAlternative {
+  std::vector<PredictedExon> exons;  // without probabilities
+  double probability = 0;            // that the gene is made exactly so
+};
+
 struct PredictedGene {
   char strand = '+';
-  std::vector<PredictedExon> exons;  // ascending; the stop codon included
-  double probability = 0;            // that there is exactly this gene
-  double start_probability = 0;      // that a gene starts at its start codon
-  double stop_probability = 0;       // that a gene stops at its stop codon
+  std::vector<PredictedExon> exons;                // ascending; the stop codon included
+  double probability = 0;                          // that there is exactly this gene
+  double start_probability = 0;                    // that a gene starts at its start codon
+  double stop_probability = 0;                     // that a gene stops at its stop codon
+  std::vector<PredictedAlternative> alternatives;  // the most probable first
 };
 
 struct PredictedSequence {
@@ -31,19 +38,14 @@ struct PredictedSequence {
   std::vector<PredictedGene> genes;
 };
 
-// Probabilities are exact under the model, but for rounding.
+// Alternatives that are less probable are not told.
+inline constexpr double kLeastAlternative = 1e-3;
+
+// Probabilities are exact under the model, but for rounding. `alternatives`: of each gene, at most.
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const std::vector<std::uint8_t>& bases, int threads);
+                                const std::vector<std::uint8_t>& bases, int threads, int alternatives = 0);
 
 // The genes of both: what the strands of a sequence have, each computed by itself. log Z and scores add up.
 PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus);
-
-// The lines of one sequence in GFF3: gene, mRNA, exon and CDS. Genes are named after their sequence and
-// numbered from 1.
-std::string gff_text(const std::string& name, const PredictedSequence& sequence);
-
-// The coding sequence, or the protein without its stop, of each gene as FASTA.
-std::string coding_text(const std::string& name, const PredictedSequence& sequence,
-                        const std::vector<std::uint8_t>& bases, bool protein);
 
 }  // namespace semicrf

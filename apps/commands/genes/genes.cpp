@@ -16,6 +16,7 @@
 #include "core/threads/parallel.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
+#include "genes/gene_outputs.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "io/files/output_file.h"
@@ -27,7 +28,7 @@ namespace {
 
 struct GenesArguments {
   std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint";
-  int threads = 1;
+  int threads = 1, alternatives = 0;
 };
 
 // Sequences are computed side by side until they are so many bases together; longer ones use all threads.
@@ -79,7 +80,8 @@ class GenesRun {
     const bool alone = batch_.size() == 1;
     parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
       const auto on = [&](const GeneLattice& lattice) {
-        return predict_genes(model_, lattice, batch_[i].bases, alone ? arguments_.threads : 1);
+        return predict_genes(model_, lattice, batch_[i].bases, alone ? arguments_.threads : 1,
+                             arguments_.alternatives);
       };
       batch_[i].found = on(lattices_[0]);
       if (lattices_.size() > 1) batch_[i].found = both_strands(std::move(batch_[i].found), on(lattices_[1]));
@@ -141,6 +143,9 @@ void add_genes_command(CLI::App& program) {
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to read, with commas; all without it")
       ->type_name("NAMES");
+  add_number(*command, "--alternatives", arguments->alternatives,
+             "further mRNAs of each gene at most, between the same start and stop codon, the most probable",
+             CLI::Range(0, 100));
   add_choice(
       *command, "--strands", arguments->strands,
       "genes of both strands exclude each other (joint), or each strand is computed by itself, so that "

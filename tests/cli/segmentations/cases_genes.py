@@ -202,6 +202,38 @@ def test_strands_apart(box):
     check(not set(both) <= set(genes["joint"]), str(genes))
 
 
+def test_alternatives(box):
+    """Further mRNAs: other exons between the same ends, by falling probability, all of one gene no more probable than its ends."""
+    make(box)
+    model = json.loads(box.text("model.json"))
+    for one in model["signals"] + model["contents"]:
+        one["weight"] *= 0.1  # so that little is certain
+    box.write("weak.json", json.dumps(model))
+    box.ok(["genes", "-p", "weak.json", "-o", "one.gff3", "genome.fa"])
+    box.ok(["genes", "-p", "weak.json", "--alternatives", "3", "--proteins", "p.faa", "-o", "all.gff3", "genome.fa"])
+    lines = [line.split("\t") for line in box.text("all.gff3").splitlines() if not line.startswith("#")]
+    attributes = [dict(part.split("=") for part in line[8].split(";")) for line in lines]
+    further = [bool(re.search(r"\.t[2-9]\d*$", names.get("Parent", "")) or re.search(r"\.t[2-9]\d*$", names["ID"])) for names in attributes]
+    kept = ["\t".join(line) for line, more in zip(lines, further) if not more]
+    check(kept == [line for line in box.text("one.gff3").splitlines() if not line.startswith("#")], "the best segmentation changes")
+    check(sum(further) > 20, "%d lines of further mRNAs" % sum(further))
+    genes = {}
+    for line, names in zip(lines, attributes):
+        if line[2] == "gene":
+            genes[names["ID"]] = {"ends": line[3:5], "most": min(float(names["p_start"]), float(names["p_stop"])), "mrna": {}}
+        elif line[2] == "mRNA":
+            check(line[3:5] == genes[names["Parent"]]["ends"], names["ID"])
+            genes[names["Parent"]]["mrna"][names["ID"]] = (float(line[5]), [])
+        elif line[2] == "CDS":
+            genes[names["Parent"].rsplit(".", 1)[0]]["mrna"][names["Parent"]][1].append((line[3], line[4]))
+    for name, one in genes.items():
+        made = list(one["mrna"].values())
+        check(len({tuple(exons) for _, exons in made}) == len(made) <= 4, name)
+        check(sum(p for p, _ in made) <= one["most"] + 1e-3, name)
+        check([p for p, _ in made[1:]] == sorted((p for p, _ in made[1:]), reverse=True) and all(p >= 1e-3 for p, _ in made[1:]), name)
+    check(box.text("p.faa").count(">") == sum(len(one["mrna"]) for one in genes.values()), "proteins")
+
+
 def test_sequences_without_genes(box):
     """No bases, few, none known: no genes and no error."""
     make(box)

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "genes/lattice/best_paths.h"
 #include "genes/lattice/lattice_inference.h"
 #include "genes/lattice/recent_windows.h"
 #include "support/catch.h"
@@ -126,6 +127,7 @@ double signal_score(const LatticeWindow& sequence, std::int64_t boundary, int si
 
 struct Enumerated {
   double log_z = kNegativeInfinity, best = kNegativeInfinity;
+  std::vector<double> scores;                                   // of all segmentations
   std::map<std::pair<std::int64_t, int>, double> starts, ends;  // log sums over segmentations
 };
 
@@ -189,6 +191,7 @@ class Enumerator {
     if (score == kNegativeInfinity) return;
     out_.log_z = log_add(out_.log_z, score);
     if (score > out_.best) out_.best = score;
+    out_.scores.push_back(score);
     for (const LatticeSegment& one : path_) {
       add(out_.starts, {one.begin, one.label}, score);
       add(out_.ends, {one.end, one.label}, score);
@@ -291,6 +294,19 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
         if (key.first > 0) CHECK(starts_seen.contains(key));
     }
     possible += truth.log_z > kNegativeInfinity ? 1 : 0;
+    std::vector<double> scores = truth.scores;
+    std::sort(scores.rbegin(), scores.rend());
+    const std::vector<LatticePath> best = best_paths(problem.lattice, stored, 7);
+    REQUIRE(best.size() == std::min<std::size_t>(7, scores.size()));
+    std::set<std::vector<std::tuple<std::int64_t, std::int64_t, int>>> different;
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      CHECK(std::abs(best[i].score - scores[i]) < 1e-10);
+      CHECK(std::abs(Enumerator(problem).rescored(best[i].segments) - scores[i]) < 1e-10);
+      std::vector<std::tuple<std::int64_t, std::int64_t, int>> path;
+      for (const LatticeSegment& one : best[i].segments) path.emplace_back(one.begin, one.end, one.label);
+      different.insert(path);
+    }
+    CHECK(different.size() == best.size());
   }
   CHECK(possible > 100);
 }

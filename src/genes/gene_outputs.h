@@ -1,0 +1,20 @@
+// Predicted genes as GFF3 and FASTA.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "genes/predict_genes.h"
+
+namespace semicrf {
+
+// The lines of one sequence in GFF3: gene, mRNA, exon and CDS. Genes are named after their sequence and
+// numbered from 1; alternatives are further mRNA, whose exons have no score.
+std::string gff_text(const std::string& name, const PredictedSequence& sequence);
+
+// The coding sequence, or the protein without its stop, of each mRNA as FASTA.
+std::string coding_text(const std::string& name, const PredictedSequence& sequence,
+                        const std::vector<std::uint8_t>& bases, bool protein);
+
+}  // namespace semicrf
