@@ -89,6 +89,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"", "FILE", Use::kRead},
     {"", "FASTA", Use::kRead},
     {"genes", "--output", Use::kWrite},
+    {"genes", "--hints", Use::kRead},
     {"", "--proteins", Use::kWrite},
     {"", "--coding", Use::kWrite},
     {"eval-genes", "PRED", Use::kRead},

@@ -52,6 +52,8 @@ constexpr std::array kGroups = {
     OptionGroup{"What is reproduced", "reproducibility",
                 " --labels --match --tolerance --level --fold-size "},
     OptionGroup{"Sequences", "genes", " --sequences --proteins --coding "},
+    OptionGroup{"What is known and what is told", "genes",
+                " --hints --hints-as --hint-weight --strands --alternatives "},
     OptionGroup{"Sequences and annotation", "train-genes", " --annotation --sequences --grammar --order "},
     OptionGroup{"Annotation", "eval-genes", " --truth --sequences "},
     OptionGroup{"Draws", "simulate", " --draws --seed --length --name "},

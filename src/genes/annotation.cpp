@@ -3,31 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "core/error.h"
+#include "genes/text/gff_lines.h"
 #include "io/json/json_document.h"
-#include "io/text/text_lines.h"
 
 namespace semicrf {
 namespace {
-
-struct Fields {
-  std::string_view sequence, kind, strand, attributes;
-  std::int64_t begin = 0, end = 0;
-};
 
 class AnnotationReader {
  public:
   explicit AnnotationReader(const std::string& path) : lines_(path) { out_.path = path; }
 
   GeneAnnotation read() {
-    for (std::string line; lines_.next(line);) {
-      if (line == "##FASTA") break;
-      if (line.empty() || line.front() == '#') continue;
-      take(line);
+    for (GffLine line; lines_.next(line);) {
+      if (line.kind != "CDS" && line.kind != "stop_codon") continue;
+      lines_.check_place(line);
+      add(line);
     }
     finish();
     return std::move(out_);
@@ -45,64 +39,12 @@ class AnnotationReader {
     throw InputError(out_.path, line, what, advice);
   }
 
-  std::int64_t number(std::string_view text, const char* what) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-      fail(lines_.line_number(), fmt::format("the {} is {}", what, in_quotes(text)),
-           "columns 4 and 5 are positions from 1");
-    return value;
-  }
-
-  void take(std::string_view line) {
-    std::string_view columns[9];
-    std::string_view rest = line;
-    for (int i = 0; i < 9; ++i) {
-      if (i > 0 && rest.data() == nullptr)
-        fail(lines_.line_number(), fmt::format("{} columns", i), "GFF3 and GTF have nine, separated by tabs");
-      const std::size_t tab = i == 8 ? rest.npos : rest.find('\t');
-      columns[i] = rest.substr(0, tab);
-      rest = tab == rest.npos ? std::string_view() : rest.substr(tab + 1);
-    }
-    Fields fields{columns[0], columns[2], columns[6], columns[8], 0, 0};
-    if (fields.kind != "CDS" && fields.kind != "stop_codon") return;
-    fields.begin = number(columns[3], "begin") - 1;
-    fields.end = number(columns[4], "end");
-    if (fields.end <= fields.begin)
-      fail(lines_.line_number(),
-           fmt::format("ends at {} before it begins at {}", fields.end, fields.begin + 1),
-           "correct the line");
-    if (fields.strand != "+" && fields.strand != "-")
-      fail(lines_.line_number(), fmt::format("the strand of a CDS is {}", in_quotes(fields.strand)),
-           "write + or -");
-    add(fields);
-  }
-
-  // The value of a GFF3 (key=value) or GTF (key "value") attribute.
-  static std::optional<std::string_view> attribute(std::string_view text, std::string_view key) {
-    while (!text.empty()) {
-      const std::size_t end = text.find(';');
-      std::string_view one = text.substr(0, end);
-      text = end == text.npos ? std::string_view() : text.substr(end + 1);
-      one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
-      if (!one.starts_with(key) || one.size() <= key.size()) continue;
-      const char next = one[key.size()];
-      std::string_view value = one.substr(key.size() + 1);
-      if (next == '=') return value;
-      if (next != ' ') continue;
-      if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.find('"', 1) - 1);
-      return value;
-    }
-    return std::nullopt;
-  }
-
-  void add(const Fields& fields) {
-    std::optional<std::string_view> names = attribute(fields.attributes, "Parent");
-    if (!names) names = attribute(fields.attributes, "transcript_id");
-    if (!names) names = attribute(fields.attributes, "ID");
+  void add(const GffLine& fields) {
+    std::optional<std::string_view> names = gff_attribute(fields.attributes, "Parent");
+    if (!names) names = gff_attribute(fields.attributes, "transcript_id");
+    if (!names) names = gff_attribute(fields.attributes, "ID");
     if (!names || names->empty())
-      fail(lines_.line_number(), "a CDS without Parent, transcript_id or ID",
-           "say which transcript it belongs to");
+      lines_.fail("a CDS without Parent, transcript_id or ID", "say which transcript it belongs to");
     for (std::string_view rest = *names; !rest.empty();) {
       const std::size_t comma = rest.find(',');
       add_to(std::string(rest.substr(0, comma)), fields);
@@ -110,18 +52,17 @@ class AnnotationReader {
     }
   }
 
-  void add_to(const std::string& id, const Fields& fields) {
+  void add_to(const std::string& id, const GffLine& fields) {
     const auto [entry, is_new] = found_.try_emplace(id);
     Found& found = entry->second;
     if (is_new) {
       found.sequence = fields.sequence, found.strand = fields.strand.front(),
       found.line = lines_.line_number();
-      if (const auto gene = attribute(fields.attributes, "gene_id")) found.gene = *gene;
+      if (const auto gene = gff_attribute(fields.attributes, "gene_id")) found.gene = *gene;
       order_.push_back(id);
     } else if (found.sequence != fields.sequence || found.strand != fields.strand.front()) {
-      fail(lines_.line_number(),
-           fmt::format("transcript {} is on another sequence or strand than before", in_quotes(id)),
-           "give each copy an ID of its own");
+      lines_.fail(fmt::format("transcript {} is on another sequence or strand than before", in_quotes(id)),
+                  "give each copy an ID of its own");
     }
     (fields.kind == "CDS" ? found.exons : found.stops).push_back({fields.begin, fields.end});
   }
@@ -168,7 +109,7 @@ class AnnotationReader {
     return exons;
   }
 
-  TextLines lines_;
+  GffLines lines_;
   GeneAnnotation out_;
   std::map<std::string, Found, std::less<>> found_;
   std::vector<std::string> order_;

@@ -25,7 +25,7 @@ double raw_signal(const GeneModel& model, const GeneLattice& lattice, const Latt
 // Adds what one segment of a path has.
 class PathScorer {
  public:
-  PathScorer(const GeneModel& model, const GeneLattice& lattice, const SequenceSource& source)
+  PathScorer(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source)
       : model_(model), lattice_(lattice), source_(source), sum_(model) {}
 
   bool add(const LatticeSegment& segment) {
@@ -98,7 +98,7 @@ class PathScorer {
 
   const GeneModel& model_;
   const GeneLattice& lattice_;
-  const SequenceSource& source_;
+  const LatticeSource& source_;
   LatticeWindow window_;
   GeneFeatures sum_;
 };
@@ -191,7 +191,7 @@ double score_of(const GeneModel& model, const GeneFeatures& features) {
 }
 
 std::optional<GeneFeatures> features_of_path(const GeneModel& model, const GeneLattice& lattice,
-                                             const SequenceSource& source,
+                                             const LatticeSource& source,
                                              const std::vector<LatticeSegment>& path) {
   PathScorer scorer(model, lattice, source);
   for (std::size_t i = 0; i < path.size(); ++i) {

@@ -29,7 +29,7 @@ double score_of(const GeneModel& model, const GeneFeatures& features);
 // The features of a path over the whole source. Nothing where it is impossible: a signal that does not stand
 // there, a duration or transition that is forbidden, a stop codon within an exon.
 std::optional<GeneFeatures> features_of_path(const GeneModel& model, const GeneLattice& lattice,
-                                             const SequenceSource& source,
+                                             const LatticeSource& source,
                                              const std::vector<LatticeSegment>& path);
 
 struct ExpectedGeneFeatures {

@@ -4,7 +4,7 @@
 
 #include "genes/lattice/best_paths.h"
 #include "genes/lattice/lattice_sweep.h"
-#include "genes/sequence_source.h"
+#include "genes/lattice/part_source.h"
 
 namespace semicrf {
 namespace {
@@ -49,24 +49,22 @@ Lattice lattice_of_gene(const GeneModel& model, const GeneLattice& lattice, cons
   return region;
 }
 
-double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice,
-                       const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end,
-                       const GeneEnds& ends) {
+double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source,
+                       std::int64_t begin, std::int64_t end, const GeneEnds& ends) {
   const Lattice region = lattice_of_gene(model, lattice, ends);
-  const SequenceSource source(model, lattice, bases, begin, end);
+  const PartSource part(source, begin, end);
   LatticeWindow window;
-  source.read(0, source.length(), window);
-  LatticeSweep sweep(region, Direction::kForward, LatticeSemiring::kLog, source.length());
+  part.read(0, part.length(), window);
+  LatticeSweep sweep(region, Direction::kForward, LatticeSemiring::kLog, part.length());
   LatticeSteps steps(region, Direction::kForward);
   sweep.pass(window, steps, nullptr);
   return sweep.end().value;
 }
 
 std::vector<LatticePath> best_paths_of_gene(const GeneModel& model, const GeneLattice& lattice,
-                                            const std::vector<std::uint8_t>& bases, std::int64_t begin,
-                                            std::int64_t end, const GeneEnds& ends, std::size_t count) {
-  const SequenceSource source(model, lattice, bases, begin, end);
-  return best_paths(lattice_of_gene(model, lattice, ends), source, count);
+                                            const LatticeSource& source, std::int64_t begin, std::int64_t end,
+                                            const GeneEnds& ends, std::size_t count) {
+  return best_paths(lattice_of_gene(model, lattice, ends), PartSource(source, begin, end), count);
 }
 
 }  // namespace semicrf

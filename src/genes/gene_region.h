@@ -23,15 +23,14 @@ struct GeneEnds {
 // changes (with introns) keeps `frame` at its left end only.
 Lattice lattice_of_gene(const GeneModel& model, const GeneLattice& lattice, const GeneEnds& ends);
 
-// log of the sum over these paths, over bases [begin, end) of the sequence.
-double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice,
-                       const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end,
-                       const GeneEnds& ends);
+// log of the sum over these paths, over positions [begin, end) of the source.
+double log_sum_of_gene(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source,
+                       std::int64_t begin, std::int64_t end, const GeneEnds& ends);
 
 // The most probable ways in which the grammar may make it, by falling score: the segments as positions from
 // `begin`.
 std::vector<LatticePath> best_paths_of_gene(const GeneModel& model, const GeneLattice& lattice,
-                                            const std::vector<std::uint8_t>& bases, std::int64_t begin,
-                                            std::int64_t end, const GeneEnds& ends, std::size_t count);
+                                            const LatticeSource& source, std::int64_t begin, std::int64_t end,
+                                            const GeneEnds& ends, std::size_t count);
 
 }  // namespace semicrf

@@ -273,7 +273,7 @@ class WeightFit {
     parallel_for(options_.threads, pieces_.size(), [&](std::size_t i, int) {
       const Piece& piece = pieces_[i];
       const SequenceSource source(model_, lattice, piece.sequence->bases, piece.begin, piece.end);
-      const KnownBoundarySource known(lattice.lattice, source, piece.known);
+      const KnownBoundarySource known(lattice.lattice.barriers, source, piece.known);
       const ExpectedGeneFeatures truth = expected_features(model_, constrained, known);
       if (truth.log_z == kNegativeInfinity) throw std::logic_error("annotated genes are not possible");
       const ExpectedGeneFeatures expected = expected_features(model_, lattice, source);

@@ -29,16 +29,15 @@ struct PathBoundary {
 
 class Predictor {
  public:
-  Predictor(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
-            int threads, int alternatives)
+  Predictor(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source, int threads,
+            int alternatives)
       : model_(model),
         lattice_(lattice),
-        bases_(bases),
         threads_(threads),
         alternatives_(alternatives),
         shares_(std::any_of(model.states.begin(), model.states.end(),
                             [](const GeneState& state) { return is_overlap(state.frame); })),
-        source_(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size())) {}
+        source_(source) {}
 
   PredictedSequence predict() {
     PredictedSequence out;
@@ -133,7 +132,7 @@ class Predictor {
 
   // The probability of exactly this gene, whatever it shares with its neighbours.
   double probability_beside_others(const PathGene& gene, double log_z) const {
-    const double sum = log_sum_of_gene(model_, lattice_, bases_, path_[gene.first].begin,
+    const double sum = log_sum_of_gene(model_, lattice_, source_, path_[gene.first].begin,
                                        path_[gene.last - 1].end, ends_of(gene));
     return std::min(1.0, std::exp(sum - log_z));
   }
@@ -141,7 +140,7 @@ class Predictor {
   void add_alternatives(const PathGene& gene, double log_z, PredictedGene& out) const {
     const std::int64_t begin = path_[gene.first].begin, end = path_[gene.last - 1].end;
     // One more, as the gene itself is among them.
-    for (const LatticePath& other : best_paths_of_gene(model_, lattice_, bases_, begin, end, ends_of(gene),
+    for (const LatticePath& other : best_paths_of_gene(model_, lattice_, source_, begin, end, ends_of(gene),
                                                        static_cast<std::size_t>(alternatives_) + 1)) {
       const double p = std::min(1.0, std::exp(other.score - log_z));
       const std::vector<PathGene> made = genes_of_path(model_, lattice_, other.segments, begin);
@@ -180,10 +179,9 @@ class Predictor {
 
   const GeneModel& model_;
   const GeneLattice& lattice_;
-  const std::vector<std::uint8_t>& bases_;
   int threads_, alternatives_;
   bool shares_;  // genes may overlap
-  SequenceSource source_;
+  const LatticeSource& source_;
   std::vector<LatticeSegment> path_;
   std::vector<PathBoundary> boundaries_;  // left of each segment
 };
@@ -191,8 +189,14 @@ class Predictor {
 }  // namespace
 
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const std::vector<std::uint8_t>& bases, int threads, int alternatives) {
-  return Predictor(model, lattice, bases, threads, alternatives).predict();
+                                const LatticeSource& source, int threads, int alternatives) {
+  return Predictor(model, lattice, source, threads, alternatives).predict();
+}
+
+PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
+                                const std::vector<std::uint8_t>& bases, int threads) {
+  const auto length = static_cast<std::int64_t>(bases.size());
+  return predict_genes(model, lattice, SequenceSource(model, lattice, bases, 0, length), threads);
 }
 
 PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus) {

@@ -34,16 +34,19 @@ struct PredictedGene {
 struct PredictedSequence {
   std::int64_t length = 0;
   double log_z = 0;
-  double score = 0;  // log score of the best path
+  double score = 0;  // log score of the best path; -inf: there is none
   std::vector<PredictedGene> genes;
 };
 
 // Alternatives that are less probable are not told.
 inline constexpr double kLeastAlternative = 1e-3;
 
-// Probabilities are exact under the model, but for rounding. `alternatives`: of each gene, at most.
+// `lattice`: that of the model, perhaps with more barriers. Probabilities are exact under the model, but for
+// rounding. `alternatives`: of each gene, at most.
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const std::vector<std::uint8_t>& bases, int threads, int alternatives = 0);
+                                const LatticeSource& source, int threads, int alternatives = 0);
+PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
+                                const std::vector<std::uint8_t>& bases, int threads);
 
 // The genes of both: what the strands of a sequence have, each computed by itself. log Z and scores add up.
 PredictedSequence both_strands(PredictedSequence plus, const PredictedSequence& minus);

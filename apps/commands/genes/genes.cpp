@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,12 +12,14 @@
 #include "apps/commands/genes/sequence_choice.h"
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
+#include "core/chain_model.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
-#include "genes/gene_outputs.h"
+#include "genes/text/gene_outputs.h"
+#include "genes/text/hints.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "io/files/output_file.h"
@@ -27,7 +30,9 @@ namespace semicrf {
 namespace {
 
 struct GenesArguments {
-  std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint";
+  std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint", hints;
+  std::string hints_as = "weights";
+  HintUse hint_use;
   int threads = 1, alternatives = 0;
 };
 
@@ -51,6 +56,7 @@ class GenesRun {
   }
 
   void run() {
+    if (!arguments_.hints.empty()) hints_ = read_hints(arguments_.hints);
     FastaReader reader(arguments_.fasta);
     SequenceChoice choice(arguments_.sequences);
     OutputFile& genes = outputs_.open(arguments_.output);
@@ -79,12 +85,11 @@ class GenesRun {
   void compute(OutputFile& genes) {
     const bool alone = batch_.size() == 1;
     parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
-      const auto on = [&](const GeneLattice& lattice) {
-        return predict_genes(model_, lattice, batch_[i].bases, alone ? arguments_.threads : 1,
-                             arguments_.alternatives);
-      };
-      batch_[i].found = on(lattices_[0]);
-      if (lattices_.size() > 1) batch_[i].found = both_strands(std::move(batch_[i].found), on(lattices_[1]));
+      const int threads = alone ? arguments_.threads : 1;
+      batch_[i].found = predict(batch_[i], lattices_[0], lattices_.size() > 1 ? '+' : '.', threads);
+      if (lattices_.size() > 1)
+        batch_[i].found =
+            both_strands(std::move(batch_[i].found), predict(batch_[i], lattices_[1], '-', threads));
     });
     for (const BatchItem& item : batch_) {
       genes.write(gff_text(item.name, item.found));
@@ -97,9 +102,24 @@ class GenesRun {
     batch_.clear();
   }
 
+  PredictedSequence predict(const BatchItem& item, const GeneLattice& lattice, char strand,
+                            int threads) const {
+    const auto length = static_cast<std::int64_t>(item.bases.size());
+    const SequenceSource source(model_, lattice, item.bases, 0, length);
+    if (!hints_) return predict_genes(model_, lattice, source, threads, arguments_.alternatives);
+    const HintedSequence hinted(model_, lattice, source, *hints_, item.name, arguments_.hint_use, strand);
+    PredictedSequence found =
+        predict_genes(model_, hinted.lattice(), hinted, threads, arguments_.alternatives);
+    if (length > 0 && found.score == kNegativeInfinity)
+      throw InputError({arguments_.hints, item.name, "no genes agree with all hints",
+                        "leave those out that contradict each other, or use --hints-as weights"});
+    return found;
+  }
+
   const GenesArguments& arguments_;
   GeneModel model_;
   std::vector<GeneLattice> lattices_;  // one, or one for each strand
+  std::optional<GeneHints> hints_;
   OutputGroup outputs_;
   OutputFile *proteins_ = nullptr, *coding_ = nullptr;
   std::vector<BatchItem> batch_;
@@ -112,7 +132,9 @@ void genes(const GenesArguments& arguments) {
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   for (const std::string& path : {arguments.proteins, arguments.coding})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
-  check_outputs(outputs, std::vector<std::string>{arguments.model, arguments.fasta});
+  std::vector<std::string> inputs{arguments.model, arguments.fasta};
+  if (!arguments.hints.empty()) inputs.push_back(arguments.hints);
+  check_outputs(outputs, inputs);
   GenesRun(arguments).run();
 }
 
@@ -152,7 +174,21 @@ void add_genes_command(CLI::App& program) {
       "genes on opposite strands may overlap (apart)",
       {"joint", "apart"});
   add_number(*command, "-t,-@,--threads", arguments->threads, "number of threads", CLI::Range(1, 1024));
-  command->callback([arguments] { genes(*arguments); });
+  command
+      ->add_option("--hints", arguments->hints,
+                   "file of hints, GFF3 or GTF: lines of intron, CDS, start_codon and stop_codon")
+      ->type_name("FILE");
+  add_choice(
+      *command, "--hints-as", arguments->hints_as,
+      "hints add --hint-weight to the score of what agrees with them (weights), or are true (constraints)",
+      {"weights", "constraints"});
+  add_number(*command, "--hint-weight", arguments->hint_use.weight,
+             "natural logarithm added for each end of an intron, each codon end, or a whole CDS",
+             CLI::Range(0.0, 1000.0));
+  command->callback([arguments] {
+    arguments->hint_use.constraints = arguments->hints_as == "constraints";
+    genes(*arguments);
+  });
 }
 
 }  // namespace semicrf

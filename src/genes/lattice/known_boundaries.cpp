@@ -12,9 +12,8 @@ Lattice constrained_lattice(const Lattice& lattice) {
   return constrained;
 }
 
-KnownBoundarySource::KnownBoundarySource(const Lattice& lattice, const LatticeSource& source,
-                                         const KnownBoundaries& constraints)
-    : kind_(lattice.barriers), source_(&source), constraints_(&constraints) {}
+KnownBoundarySource::KnownBoundarySource(int kind, const LatticeSource& source, const KnownBoundaries& known)
+    : kind_(kind), source_(&source), known_(&known) {}
 
 void KnownBoundarySource::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
   source_->read(begin, end, window);
@@ -23,8 +22,8 @@ void KnownBoundarySource::read(std::int64_t begin, std::int64_t end, LatticeWind
 }
 
 void KnownBoundarySource::keep_events(LatticeWindow& window) const {
-  const auto& known = constraints_->boundaries;
-  const auto& closed = constraints_->closed;
+  const auto& known = known_->boundaries;
+  const auto& closed = known_->closed;
   auto boundary = std::lower_bound(known.begin(), known.end(), window.begin,
                                    [](const auto& one, std::int64_t at) { return one.at < at; });
   auto stretch = std::lower_bound(closed.begin(), closed.end(), window.begin,
@@ -50,7 +49,7 @@ void KnownBoundarySource::keep_events(LatticeWindow& window) const {
 }
 
 void KnownBoundarySource::add_places(LatticeWindow& window) const {
-  const auto& known = constraints_->boundaries;
+  const auto& known = known_->boundaries;
   auto boundary = std::lower_bound(known.begin(), known.end(), window.begin - kBarrierReach,
                                    [](const auto& one, std::int64_t at) { return one.at < at; });
   const std::size_t before = window.places.size();

@@ -23,12 +23,11 @@ struct KnownBoundaries {
 // The lattice with a barrier for all labels at known boundaries.
 Lattice constrained_lattice(const Lattice& lattice);
 
-// For constrained_lattice(lattice) in place of `lattice`. A signal that is not there is not made: what needs
-// it is impossible. All must outlive it.
+// `kind`: that of the barrier, the last of constrained_lattice(). A signal that is not there is not made:
+// what needs it is impossible. All must outlive it.
 class KnownBoundarySource : public LatticeSource {
  public:
-  KnownBoundarySource(const Lattice& lattice, const LatticeSource& source,
-                      const KnownBoundaries& constraints);
+  KnownBoundarySource(int kind, const LatticeSource& source, const KnownBoundaries& known);
   std::int64_t length() const override { return source_->length(); }
   void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
 
@@ -38,7 +37,7 @@ class KnownBoundarySource : public LatticeSource {
 
   int kind_;  // the barrier at known boundaries
   const LatticeSource* source_;
-  const KnownBoundaries* constraints_;
+  const KnownBoundaries* known_;
 };
 
 }  // namespace semicrf

@@ -234,6 +234,62 @@ def test_alternatives(box):
     check(box.text("p.faa").count(">") == sum(len(one["mrna"]) for one in genes.values()), "proteins")
 
 
+def hints_of(gff, sequence):
+    """Lines of the introns, CDS, start and stop codons of the genes of a sequence."""
+    genes = {}
+    for line in gff.splitlines():
+        if line.startswith(sequence + "\t"):
+            part = line.split("\t")
+            genes.setdefault(line.rsplit("Parent=", 1)[1], []).append((int(part[3]), int(part[4]), part[6]))
+    lines = {"intron": [], "CDS": [], "start_codon": [], "stop_codon": []}
+    for exons in genes.values():
+        exons.sort()
+        strand = exons[0][2]
+        lines["CDS"] += [(a, b, strand) for a, b, _ in exons]
+        lines["intron"] += [(left[1] + 1, right[0] - 1, strand) for left, right in zip(exons, exons[1:])]
+        first, last = (exons[0][0], exons[0][0] + 2), (exons[-1][1] - 2, exons[-1][1])
+        lines["start_codon"].append((first if strand == "+" else last) + (strand,))
+        lines["stop_codon"].append((last if strand == "+" else first) + (strand,))
+    return {kind: ["%s\tx\t%s\t%d\t%d\t.\t%s\t.\t.\n" % ((sequence, kind) + place) for place in places] for kind, places in lines.items()}
+
+
+def test_hints(box):
+    """A model to which signals say little: hints as weights find more of what they name, as constraints all of it."""
+    make(box)
+    model = json.loads(box.text("model.json"))
+    for one in model["signals"] + model["contents"]:
+        one["weight"] *= 0.1
+    box.write("weak.json", json.dumps(model))
+    hints = hints_of(box.text("genes.gff3"), "b")
+
+    def found(level, *options):
+        box.ok(["genes", "-p", "weak.json", "--sequences", "b", "-o", "f.gff3"] + list(options) + ["genome.fa"])
+        return float(levels(box.ok(["eval-genes", "--sequences", "b", "--truth", "genes.gff3", "f.gff3"]).stdout)[level]["sensitivity"])
+
+    gains = []
+    for kind, level in (("intron", "intron"), ("start_codon", "start"), ("stop_codon", "stop"), ("CDS", "base")):
+        box.write("h.gff3", "##gff-version 3\n" + "".join(hints[kind]))
+        without, weighed, certain = found(level), found(level, "--hints", "h.gff3"), found(level, "--hints", "h.gff3", "--hints-as", "constraints")
+        check(without <= weighed <= certain and certain > 0.9999, "%s: %s" % (kind, (without, weighed, certain)))
+        gains.append(weighed - without)
+    check(max(gains) > 0, str(gains))
+    apart = found("base", "--hints", "h.gff3", "--hints-as", "constraints", "--strands", "apart")
+    check(apart > 0.9999, "apart: %s" % apart)
+    box.write("h.gff3", "".join(sum(hints.values(), [])))
+    check(found("transcript", "--hints", "h.gff3", "--hints-as", "constraints") == 1, "all hints")
+
+    def refused(text, *said):
+        box.write("bad.gff3", text)
+        box.fails(["genes", "-p", "weak.json", "--hints", "bad.gff3", "--hints-as", "constraints", "genome.fa"], 3, "bad.gff3", *said)
+
+    refused("b\tx\texon\t1\t9\t.\t+\t.\t.\n", "no hints in it")
+    refused(hints["intron"][0] + "b\tx\tintron\t11\t40\t.\t+\t.\t.\n", "line 2", "nothing of this kind can stand at base")
+    refused(hints["intron"][0].replace("\tb\t", "\t") + "b\tx\tintron\t1\t999999999\t.\t+\t.\t.\n", "line 2", "ends at base")
+    refused("b\tx\tstart_codon\t1\t9\t.\t+\t.\t.\n", "line 1", "codons have three")
+    refused("b\tx\tintron\t1\t9\t.\t.\t.\t.\n", "line 1", "strand")
+    refused(hints["CDS"][0] + hints["CDS"][0].replace("\t+\t", "\t?\t").replace("\t-\t", "\t+\t").replace("\t?\t", "\t-\t"), "no genes agree with all hints")
+
+
 def test_sequences_without_genes(box):
     """No bases, few, none known: no genes and no error."""
     make(box)

@@ -1,4 +1,4 @@
-#include "genes/gene_outputs.h"
+#include "genes/text/gene_outputs.h"
 
 #include <fmt/format.h>
 
