@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <tuple>
+
+#include "core/error.h"
 
 namespace semicrf {
 namespace {
@@ -82,6 +85,11 @@ std::string share(std::int64_t part, std::int64_t whole) {
 
 std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnnotation& predicted,
                                       const std::string& sequences) {
+  std::istringstream names(sequences);
+  for (std::string name; std::getline(names, name, ',');)
+    if (!truth.transcripts.contains(name) && !predicted.transcripts.contains(name))
+      throw InputError({truth.path, "", "no sequence " + name + " in it, nor in the predicted genes",
+                        "--sequences wants names of the files"});
   const LevelSets a(truth, sequences), b(predicted, sequences);
   GeneLevel bases{"base", total(a.bases), total(b.bases), 0};
   for (const auto& [where, list] : a.bases)

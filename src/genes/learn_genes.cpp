@@ -37,8 +37,9 @@ struct Piece {
 };
 
 // What is known of a sequence where a path is: its boundaries, and the signals there. States that differ in
-// nothing else (kinds of coding sequence) are all possible.
-KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<LatticeSegment>& path) {
+// nothing else (kinds of coding sequence) are all possible. `partial`: between genes nothing is known.
+KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<LatticeSegment>& path,
+                               bool partial) {
   KnownBoundaries known;
   const auto bit = [](int signal) { return signal < 0 ? 0 : std::uint64_t{1} << signal; };
   const auto& labels = lattice.lattice.labels;
@@ -46,7 +47,17 @@ KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<Lat
     known.boundaries.push_back(
         {path[i].begin, bit(labels[static_cast<std::size_t>(path[i - 1].label)].end_signal) |
                             bit(labels[static_cast<std::size_t>(path[i].label)].start_signal)});
-  known.closed.emplace_back(0, path.back().end);
+  if (!partial) {
+    known.closed.emplace_back(0, path.back().end);
+    return known;
+  }
+  for (const LatticeSegment& segment : path) {
+    if (lattice.labels[static_cast<std::size_t>(segment.label)].state == 0) continue;
+    if (!known.closed.empty() && known.closed.back().second == segment.begin)
+      known.closed.back().second = segment.end;
+    else
+      known.closed.emplace_back(segment.begin, segment.end);
+  }
   return known;
 }
 
@@ -124,11 +135,12 @@ class TranscriptChoice {
 // Divides a sequence at what the grammar does not know.
 class PieceMaker {
  public:
-  PieceMaker(const GeneModel& model, const GeneLattice& lattice, const std::string& annotation,
+  PieceMaker(const GeneModel& model, const GeneLattice& lattice, const std::string& annotation, bool partial,
              LearnGenesResult& result)
-      : model_(model), lattice_(lattice), annotation_(annotation), result_(result) {}
+      : model_(model), lattice_(lattice), annotation_(annotation), partial_(partial), result_(result) {}
 
-  // `unknown`: stretches that may be genes or not.
+  // `unknown`: stretches that may be genes or not. They do not count as intergenic sequence, and are left out
+  // where the annotation is complete.
   CountedSequence add(const AnnotatedSequence& sequence, const std::vector<CodingTranscript>& unknown,
                       std::vector<Piece>& pieces) {
     CountedSequence counted{&sequence.bases, {}, {}};
@@ -143,7 +155,7 @@ class PieceMaker {
     }
     for (const CodingTranscript& one : unknown) counted.masked.push_back({one.begin(), one.end()});
     std::vector<CodingTranscript> all = sequence.transcripts;
-    all.insert(all.end(), unknown.begin(), unknown.end());
+    if (!partial_) all.insert(all.end(), unknown.begin(), unknown.end());
     Piece piece{&sequence, 0, 0, {}, {}};
     std::int64_t reached = 0;  // the end of the last transcript
     for (CodingTranscript& one :
@@ -172,7 +184,7 @@ class PieceMaker {
     if (piece.begin < piece.end && !piece.genes.empty()) {
       auto path = path_of_genes(model_, lattice_, piece.genes, piece.begin, piece.end);
       if (path) {
-        piece.known = constraints_of(lattice_, *path);
+        piece.known = constraints_of(lattice_, *path, partial_);
         pieces.push_back(piece);
       }
     }
@@ -182,6 +194,7 @@ class PieceMaker {
   const GeneModel& model_;
   const GeneLattice& lattice_;
   const std::string& annotation_;
+  bool partial_;
   LearnGenesResult& result_;
   bool skipping_ = false;  // from a gene that is not possible on
 };
@@ -305,18 +318,18 @@ class WeightFit {
 // Pieces and what is counted of them, into `model`.
 std::vector<Piece> divide(const std::vector<AnnotatedSequence>& sequences,
                           const std::map<const AnnotatedSequence*, std::vector<CodingTranscript>>& unknown,
-                          const std::string& annotation, int order, GeneModel& model,
+                          const std::string& annotation, const LearnGenesOptions& options, GeneModel& model,
                           const GeneLattice& lattice, LearnGenesResult& result) {
   std::vector<Piece> pieces;
   std::vector<CountedSequence> counted;
   const GeneModel grammar = model;
-  PieceMaker maker(grammar, lattice, annotation, result);
+  PieceMaker maker(grammar, lattice, annotation, options.partial, result);
   for (const AnnotatedSequence& sequence : sequences) {
     const auto found = unknown.find(&sequence);
     counted.push_back(maker.add(
         sequence, found == unknown.end() ? std::vector<CodingTranscript>{} : found->second, pieces));
   }
-  count_genes(counted, order, model);
+  count_genes(counted, options.order, model);
   return pieces;
 }
 
@@ -329,7 +342,7 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
   GeneModel& model = result.model;
   model = gene_grammar(options.grammar);
   const GeneLattice lattice = compile(model, "");
-  std::vector<Piece> pieces = divide(sequences, {}, annotation, options.order, model, lattice, result);
+  std::vector<Piece> pieces = divide(sequences, {}, annotation, options, model, lattice, result);
   std::map<const AnnotatedSequence*, std::vector<CodingTranscript>> unknown;
   const GeneLattice counted = compile(model, "");
   std::vector<std::vector<CodingTranscript>> beside(pieces.size());
@@ -341,7 +354,7 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
     list.insert(list.end(), beside[i].begin(), beside[i].end());
   }
   result.overlapping = 0, result.impossible.clear();
-  pieces = divide(sequences, unknown, annotation, options.order, model, lattice, result);
+  pieces = divide(sequences, unknown, annotation, options, model, lattice, result);
   for (const Piece& piece : pieces) {
     result.genes += static_cast<std::int64_t>(piece.genes.size());
     result.bases += piece.end - piece.begin;

@@ -23,6 +23,7 @@ struct LearnGenesOptions {
   int order = 5;                      // bases before a base that its content depends on
   int iterations = 40;                // at most, L-BFGS
   int threads = 1;
+  bool partial = false;  // there are genes that are not annotated: the rest of a sequence may be anything
 };
 
 struct LearnGenesResult {
@@ -31,7 +32,7 @@ struct LearnGenesResult {
   std::int64_t overlapping = 0;  // transcripts left out beside longer ones
   // Transcripts that the grammar does not know: left out, with the sequence around them.
   std::vector<std::string> impossible;
-  std::int64_t unknown = 0;  // stretches that look like genes and are not annotated: left out, too
+  std::int64_t unknown = 0;  // stretches that look like genes and are not annotated: not counted
   std::int64_t bases = 0;    // in the pieces that were learned from
   int iterations = 0;
   double log_likelihood = 0;  // log P(annotated genes | sequence), without the penalty

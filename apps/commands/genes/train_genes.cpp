@@ -59,7 +59,7 @@ void tell(const LearnGenesResult& result) {
                  fmt::format("{} that the grammar does not know, left out with what is around them: {}",
                              plural(result.impossible.size(), "transcript"), few_of(result.impossible, 5))});
   if (result.unknown > 0)
-    log_note(fmt::format("{} that look like a gene without annotation were left out",
+    log_note(fmt::format("{} that look like a gene without annotation do not count as intergenic",
                          plural(result.unknown, "place")));
 }
 
@@ -106,6 +106,8 @@ void add_train_genes_command(CLI::App& program) {
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to learn from, with commas; all without it")
       ->type_name("NAMES");
+  command->add_flag("--partial", options.partial,
+                    "genes are missing in the annotation: what is not annotated may be anything");
   add_number(*command, "--order", options.order, "bases before a base that its content depends on",
              CLI::Range(0, 8));
   add_number(*command, "--max-iterations", options.iterations, "iterations of the fit of weights; 0: none",

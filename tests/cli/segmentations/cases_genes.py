@@ -314,6 +314,7 @@ def test_damaged_files(box):
         box.write("bad.fa", text)
         box.fails(["genes", "-p", "model.json", "bad.fa"], 3, "bad.fa", *said)
     box.fails(["genes", "-p", "model.json", "--sequences", "c", "genome.fa"], 3, "no sequence c")
+    box.fails(["eval-genes", "--truth", "genes.gff3", "--sequences", "a,c", "genes.gff3"], 3, "genes.gff3", "no sequence c")
     box.fails(["train-genes", "--annotation", "genes.gff3", "--sequences", "x", "-o", "m.json", "genome.fa"], 3, "no sequence x")
     box.write("few.gff3", "".join(box.text("genes.gff3").splitlines(True)[:5]))
     box.fails(["train-genes", "--annotation", "few.gff3", "-o", "m.json", "genome.fa"], 3, "few.gff3", "genes that can be learned from")
@@ -323,6 +324,21 @@ def test_damaged_files(box):
     box.fails(["genes", "-p", "model2.json", "genome.fa"], 3, "model2.json", "weights")
     box.fails(["genes", "-p", "genes.gff3", "genome.fa"], 3, "genes.gff3")
     box.fails(["genes", "-p", "model.json", "no.fa"], 4, "no.fa")
+
+
+def test_partial_annotation(box):
+    """Of each three genes two are missing: learned with --partial, all genes of another sequence are found, and no fewer than without."""
+    make(box)
+    kept = [line for line in box.text("genes.gff3").splitlines(True) if line.startswith("#") or int(re.search(r"Parent=t(\d+)", line)[1]) % 3 == 0]
+    box.write("some.gff3", "".join(kept))
+    command = ["train-genes", "--grammar", "fungus", "--order", "2", "--max-iterations", "6", "--sequences", "a", "--annotation", "some.gff3"]
+    found = {}
+    for name, options in (("whole", []), ("partial", ["--partial"])):
+        box.ok(command + options + ["-o", name + ".json", "genome.fa"])
+        box.ok(["genes", "-p", name + ".json", "--sequences", "b", "-o", "f.gff3", "genome.fa"])
+        found[name] = float(levels(box.ok(["eval-genes", "--sequences", "b", "--truth", "genes.gff3", "f.gff3"]).stdout)["transcript"]["sensitivity"])
+    check(found["partial"] > 0.8 and found["partial"] >= found["whole"], str(found))
+    check(box.text("whole.json") != box.text("partial.json"), "the same model")
 
 
 def test_impossible_genes_are_named(box):

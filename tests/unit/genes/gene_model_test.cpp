@@ -7,6 +7,7 @@
 #include "genes/gene_features.h"
 #include "genes/gene_model_file.h"
 #include "genes/gene_path.h"
+#include "genes/lattice/known_boundaries.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/site_motif.h"
@@ -136,9 +137,27 @@ TEST_CASE("expected features are the derivatives of log Z") {
   for (ContentModel& one : model.contents) one.weight = 0.7, one.bias = 0.01;
   for (SignalModel& one : model.signals) one.weight = 0.8;
   for (LengthModel& one : model.lengths) one.weight = 0.9;
+  // With and without genes that are known, of a part of the sequence.
+  const auto known = GENERATE(false, true);
+  KnownBoundaries boundaries;
+  std::vector<CodingTranscript> some;
+  for (const CodingTranscript& gene : genome.genes)
+    if (gene.begin() > 1000 && gene.end() < 3000) some.push_back(gene);
   const auto expected = [&] {
     const GeneLattice lattice = compile(model, "m");
-    return expected_features(model, lattice, SequenceSource(model, lattice, bases, 100, 4000));
+    const SequenceSource source(model, lattice, bases, 100, 4000);
+    if (!known) return expected_features(model, lattice, source);
+    if (boundaries.boundaries.empty()) {
+      const auto path = path_of_genes(model, lattice, some, 100, 4000);
+      for (std::size_t i = 1; i < path->size(); ++i)
+        boundaries.boundaries.push_back({(*path)[i].begin, ~std::uint64_t{0}});
+      for (const CodingTranscript& gene : some)
+        boundaries.closed.emplace_back(gene.begin() - 100, gene.end() - 100);
+    }
+    GeneLattice constrained = lattice;
+    constrained.lattice = constrained_lattice(lattice.lattice);
+    return expected_features(model, constrained,
+                             KnownBoundarySource(lattice.lattice.barriers, source, boundaries));
   };
   const ExpectedGeneFeatures found = expected();
   const auto check = [&](double& value, double derivative) {
