@@ -26,7 +26,7 @@ constexpr double kSmallestGain = 1e-6;  // what an iteration must gain, as a sha
 
 // Log odds from which on what is not annotated may still be a gene: one of a transposon, or one that was
 // missed. Such stretches are left out; as intergenic sequence they would speak against all genes.
-constexpr double kCertainGene = 15;
+constexpr double kCertainGene = 12;
 
 // A stretch of a sequence without cuts through genes.
 struct Piece {
