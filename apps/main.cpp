@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "apps/commands.h"
+#include "apps/console/console.h"
 #include "apps/console/help_format.h"
-#include "apps/console/logging.h"
-#include "apps/console/print.h"
 #include "apps/manual/command_tree.h"
 #include "apps/options/common_options.h"
 #include "apps/options/given_values.h"

@@ -4,10 +4,8 @@
 #include <memory>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
-#include "apps/console/print.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
-#include "bench/io_bench.h"
 #include "core/error.h"
 
 namespace semicrf {

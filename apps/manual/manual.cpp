@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/print.h"
+#include "apps/console/console.h"
 #include "apps/manual/command_tree.h"
 #include "apps/manual/completion.h"
 #include "apps/manual/man_page.h"

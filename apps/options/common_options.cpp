@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"

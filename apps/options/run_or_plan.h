@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "apps/console/print.h"
-#include "apps/console/progress_display.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 
 namespace semicrf {

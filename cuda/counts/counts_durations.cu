@@ -5,7 +5,6 @@
 // blocks m and m + 1 to its right, so that a thread with 16 sums in registers does 256 multiply-adds for 32
 // numbers it reads. Every thread counts one group of one label over an interval and over the mark at its
 // right end, from the numbers that prepare_blocks.cu has made.
-#include "cuda/counts/counts_blocks.cuh"
 #include "cuda/counts/counts_messages.cuh"
 #include "cuda/device/launch.h"
 #include "cuda/recursion/lanes.cuh"

@@ -3,7 +3,6 @@
 // states at the marks become such blocks, too.
 #include <type_traits>
 
-#include "cuda/counts/counts_blocks.cuh"
 #include "cuda/counts/counts_messages.cuh"
 #include "cuda/device/launch.h"
 

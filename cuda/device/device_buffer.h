@@ -11,10 +11,35 @@
 #include <vector>
 
 #include "cuda/device/cuda_check.h"
-#include "cuda/device/device_copy.h"
-#include "cuda/device/memory_pool.h"
 
 namespace semicrf::cuda {
+
+// Memory of the device, and pinned memory of the host, that outlives the engines: getting it from the driver
+// takes longer than a short sequence, and training makes engines again and again.
+enum class MemoryKind { kDevice, kPinned };  // memory of the current device; of the host
+
+// Contents are undefined. MemoryError when there is not enough.
+void* allocate_memory(MemoryKind kind, std::size_t bytes);
+// Keeps it for the next allocation: memory of a device after all work of its device has ended; no copy may be
+// using pinned memory.
+void release_memory(MemoryKind kind, void* memory);
+// Bytes of the current device that allocations can have without the driver.
+std::size_t idle_device_memory();
+
+// Copies from the host's memory that do not wait behind scores on their way up.
+//
+// `from` may be changed when this returns, unless it is pinned.
+void upload_bytes(void* to, const void* from, std::size_t bytes, cudaStream_t stream);
+
+// Bytes that are copied within the device; `zeros` before them become 0.
+struct DeviceCopy {
+  unsigned char* to = nullptr;
+  const unsigned char* from = nullptr;
+  std::size_t bytes = 0;
+  std::size_t zeros = 0;
+};
+// One call of the driver for copies of one size at equal distances, such as the sequences of a padded batch.
+void copy_within_device(const std::vector<DeviceCopy>& copies, cudaStream_t stream);
 
 // An array of T. Grows; never shrinks; what was there is lost when it has to grow.
 template <class T, MemoryKind kKind>

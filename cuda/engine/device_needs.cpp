@@ -4,7 +4,6 @@
 
 #include "core/sizes.h"
 #include "cuda/passes/pass_memory.h"
-#include "cuda/viterbi/trace_record.h"
 #include "cuda/viterbi/trace_shape.h"
 
 namespace semicrf::cuda {

@@ -8,8 +8,8 @@
 
 #include "core/score_window.h"
 #include "cuda/device/device_buffer.h"
-#include "cuda/heads/head_sums_launch.h"
-#include "cuda/passes/sequence_layout.h"
+#include "cuda/passes/device_context.h"
+#include "cuda/scores/projection_launch.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {

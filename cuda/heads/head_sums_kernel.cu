@@ -3,7 +3,7 @@
 // it; what the threads of a stretch read is the same few lines at a time, which the first cache holds. In
 // double: a float times a float is exact in it.
 #include "cuda/device/launch.h"
-#include "cuda/heads/head_sums_launch.h"
+#include "cuda/scores/projection_launch.h"
 
 namespace semicrf::cuda {
 namespace {

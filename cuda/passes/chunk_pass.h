@@ -11,8 +11,7 @@
 
 #include "cuda/device/device_buffer.h"
 #include "cuda/passes/device_context.h"
-#include "cuda/passes/message_buffers.h"
-#include "cuda/passes/pass_results.h"
+#include "cuda/passes/pass_memory.h"
 #include "cuda/passes/run_launcher.h"
 #include "cuda/tables/device_chain.h"
 

@@ -9,11 +9,11 @@
 
 #include "core/chain_model.h"
 #include "core/sizes.h"
-#include "cuda/device/stream.h"
+#include "cuda/device/cuda_check.h"
 #include "cuda/plain/plain_workspace.h"
 #include "engine/batch.h"
+#include "engine/boundary_state.h"
 #include "engine/device_memory.h"
-#include "engine/normalised_state.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -1,12 +1,52 @@
 // The sums over the durations of a segment, as all plain kernels take them.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cmath>
 #include <cstdint>
 
-#include "cuda/plain/log_sums.cuh"
-#include "cuda/plain/plain_tables.h"
+#include "core/chain_model.h"
+#include "cuda/plain/plain_launch.h"
 
 namespace semicrf::cuda {
+
+// The two sums of the plain kernels: over alternatives, and of the scores of a segment.
+//
+// The semiring: alternatives are combined by log-sum-exp or by their maximum.
+template <bool is_log>
+struct Alternatives {
+  double best = kNegativeInfinity;
+  double sum = 0;  // sum of exp(term - best)
+
+  __device__ void add(double term) {
+    if (term > best) {
+      if (is_log) sum = sum * exp(best - term) + 1;
+      best = term;
+    } else if (is_log && term > kNegativeInfinity) {
+      sum += exp(term - best);
+    }
+  }
+  __device__ double value() const { return is_log && best > kNegativeInfinity ? best + log(sum) : best; }
+};
+
+// A sum that carries its rounding error along (Knuth's two-sum), so that a mask of -1e9 takes no digits from
+// the other scores: CompensatedSum of the host. Finite terms.
+struct Content {
+  double high = 0, low = 0;
+
+  __device__ void add(double term) {
+    const double total = high + term;
+    const double added = total - high;
+    low += (high - (total - added)) + (term - added);
+    high = total;
+  }
+  __device__ double plus(double shift) const {
+    Content total = *this;
+    total.add(shift);
+    return total.high + total.low;
+  }
+};
 
 // K, and one more duration that stands for all segments in the tail.
 __device__ inline int longest_duration(const PlainSequence& x) {

@@ -10,12 +10,36 @@
 #include <vector>
 
 #include "cuda/counts/counts_pass.h"
+#include "cuda/device/cuda_check.h"
+#include "cuda/device/device_buffer.h"
 #include "cuda/heads/head_sums.h"
+#include "cuda/passes/device_context.h"
 #include "cuda/passes/forward_pass.h"
 #include "cuda/posteriors/anchors.h"
-#include "cuda/posteriors/posterior_rows.h"
+#include "engine/engine.h"
 
 namespace semicrf::cuda {
+
+// Rows of posteriors on the device, and their way to the host: through two pinned buffers, one filled while
+// the other is copied to where its rows belong.
+template <class Real>
+struct PosteriorRows {
+  // (rows), (rows, C); only what is wanted is filled.
+  DeviceBuffer<Real> boundary, labels, starts, ends;
+
+  // To the arrays that are wanted of the sequences. Waits for them, unless they are on the device.
+  void download(const SequenceLayout& layout, std::size_t num_labels, std::span<const PosteriorArrays> out,
+                cudaStream_t stream);
+
+ private:
+  void copy_array(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
+                  std::span<const PosteriorArrays> out, void* DevicePosteriors::*array, cudaStream_t stream);
+  void download_array(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
+                      std::span<double* const> to, cudaStream_t stream);
+
+  PinnedBuffer<Real> host_[2];
+  Event copied_[2];
+};
 
 struct PosteriorWork {
   PassInput input;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/recursion/block/block_run.cuh"
-#include "cuda/recursion/run_kernels.h"
+#include "cuda/recursion/run_launch.h"
 
 namespace semicrf::cuda {
 

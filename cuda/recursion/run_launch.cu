@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "cuda/device/launch.h"
-#include "cuda/recursion/run_kernels.h"
 #include "cuda/recursion/run_launch.h"
 
 namespace semicrf::cuda {
+
 namespace {
 
 template <class Real, class Semiring>

@@ -18,4 +18,20 @@ template <class Real, class Semiring>
 void launch_runs(const TileConfig& tile, int blocks, const RunParameters<Real>& parameters,
                  cudaStream_t stream);
 
+// Which kernel of the recursion serves a shape. They take long to compile: each file of instantiate/ makes
+// some of them.
+//
+// The parameters are given twice: see BlockRun.
+template <class Real>
+using RunKernel = void (*)(RunParameters<Real>, RunParameters<Real>);
+
+// Warp teams, float; of blocks of at most kThreads threads: the fewer, the more registers each may have.
+inline constexpr int kManyThreads = 384;
+inline constexpr int kFewThreads = 256;
+template <class Real, class Semiring, int kThreads>
+RunKernel<Real> warp_kernel(const TileConfig& tile);
+// Block teams.
+template <class Real, class Semiring>
+RunKernel<Real> block_kernel(const TileConfig& tile);
+
 }  // namespace semicrf::cuda

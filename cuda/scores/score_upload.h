@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/device/cuda_check.h"
 #include "cuda/device/device_buffer.h"
-#include "cuda/device/stream.h"
 
 namespace semicrf::cuda {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/sizes.h"
-#include "cuda/device/device_copy.h"
+#include "cuda/device/device_buffer.h"
 #include "cuda/scores/score_checks.h"
 
 namespace semicrf::cuda {

@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include "cuda/recursion/run_types.h"
-#include "cuda/viterbi/trace_record.h"
 #include "cuda/viterbi/trace_shape.h"
 
 namespace semicrf::cuda {

@@ -4,9 +4,117 @@
 #include <optional>
 #include <utility>
 
-#include "analyses/constraints/constraint_passes.h"
+#include "analyses/constraints/constrained_source.h"
+#include "analyses/posteriors/posteriors.h"
 
 namespace semicrf {
+
+namespace {
+
+// Calls visit(number, needs) for each pass over scores as `source` has them, in the order of
+// PiecePlan::windows.
+template <class Visit>
+void for_each_pass_over(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                        const AnalysisList& analyses, Visit visit) {
+  std::size_t number = 0;
+  for (const auto& analysis : analyses) visit(number++, analysis->needs(engine, source, chain));
+  if (analyses.constraints) visit(number, log_needs(engine, source));
+}
+
+// for_each_pass_over() for a piece: over scores under the constraints, where there are any.
+template <class Visit>
+void for_each_pass(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                   const AnalysisList& analyses, Visit visit) {
+  if (!analyses.constraints) return for_each_pass_over(engine, source, chain, analyses, visit);
+  for_each_pass_over(engine, ConstrainedShape(source, engine.model()), chain, analyses, visit);
+}
+
+// Bytes of the windows at the edges in this pass, with their scores in the labels of the model.
+EdgeBytes edge_bytes(const PieceChain& chain, const AnalysisList& analyses, std::size_t wanted) {
+  EdgeBytes sum;
+  if (chain.edges == nullptr) return sum;
+  for (const EdgeWindow* edge : {&chain.edges->left, &chain.edges->right}) {
+    if (!edge->exists()) continue;
+    const ChunkGrid grid = edge->engine->grid(0);
+    const std::size_t plain =
+        static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * edge->plain->bytes_per_position();
+    for_each_pass(*edge->engine, *edge->scores, {edge->roles, nullptr}, analyses,
+                  [&](std::size_t number, const WindowNeeds& needs) {
+                    if (number != wanted) return;
+                    const EdgeBytes window = edge_window_bytes(edge->positions, grid, needs);
+                    sum.most += window.most + plain;
+                    sum.usual += window.usual + plain;
+                  });
+  }
+  return sum;
+}
+
+EdgeLengths lengths_of(const EdgeWindows* edges) {
+  return edges != nullptr ? EdgeLengths{edges->left.positions, edges->right.positions} : EdgeLengths{};
+}
+
+std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
+  return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
+}
+
+}  // namespace
+
+bool PiecePlan::whole() const {
+  return std::ranges::all_of(windows, [](const WindowPlan& plan) { return plan.count() == 1; });
+}
+
+WindowWish window_wish(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                       const AnalysisList& analyses) {
+  WindowWish wish;
+  const std::int64_t length = source.length();
+  const ChunkGrid grid = engine.grid(length);
+  for_each_pass(engine, source, chain, analyses, [&](std::size_t number, const WindowNeeds& needs) {
+    const std::size_t edges = edge_bytes(chain, analyses, number).most;
+    wish.comfortable = std::max(wish.comfortable, comfortable_window_bytes(length, grid, needs) + edges);
+    if (const std::size_t ample = ample_window_bytes(length, grid, needs); ample > 0)
+      wish.ample = std::max(wish.ample, ample + edges);
+  });
+  return wish;
+}
+
+std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                        const AnalysisList& analyses) {
+  std::size_t most = 0;
+  for_each_pass(engine, source, chain, analyses, [&](std::size_t number, const WindowNeeds& needs) {
+    most = std::max(most, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source) +
+                              edge_bytes(chain, analyses, number).most);
+  });
+  return most;
+}
+
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                      const AnalysisList& analyses) {
+  std::size_t most = 0;
+  for_each_pass(engine, source, chain, analyses, [&](std::size_t, const WindowNeeds& needs) {
+    most = std::max(most, bytes_of_rows(needs, source));
+  });
+  return most;
+}
+
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                         const AnalysisList& analyses, std::int64_t positions) {
+  std::size_t most = 0;
+  for_each_pass(engine, source, chain, analyses, [&](std::size_t, const WindowNeeds& needs) {
+    most = std::max(most, needs.engine_bytes(positions));
+  });
+  return most;
+}
+
+PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const PieceChain& chain,
+                     const AnalysisList& analyses, std::size_t budget) {
+  PiecePlan plan;
+  for_each_pass(engine, source, chain, analyses, [&](std::size_t number, const WindowNeeds& needs) {
+    plan.windows.push_back(plan_windows(source.length(), engine.grid(source.length()), needs, budget,
+                                        lengths_of(chain.edges), edge_bytes(chain, analyses, number)));
+  });
+  return plan;
+}
+
 namespace {
 
 PieceResult run_all(const PieceContext& context, const PiecePlan& plan, const BlockSink& sink) {

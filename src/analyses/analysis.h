@@ -6,22 +6,84 @@
 // command that adds it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <typeindex>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "analyses/piece_result.h"
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/viterbi/segment_list.h"
 #include "engine/engine.h"
+#include "engine/options.h"
+#include "inputs/statements/constraint_file.h"
 #include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"
 
 namespace semicrf {
+
+// What analyses found of one piece.
+//
+// One result of each type, such as ViterbiResult or PosteriorResult. Results stay where they are when this
+// object is moved.
+class PieceResult {
+ public:
+  PieceResult() = default;
+  PieceResult(PieceResult&&) = default;
+  PieceResult& operator=(PieceResult&&) = default;
+
+  template <class Result>
+  Result& put(Result result) {
+    return emplace<Result>(std::move(result));
+  }
+  template <class Result, class... Arguments>
+  Result& emplace(Arguments&&... arguments) {
+    auto held = std::make_shared<Result>(std::forward<Arguments>(arguments)...);
+    Result& result = *held;
+    found_[typeid(Result)] = std::move(held);
+    return result;
+  }
+  template <class Result>
+  void drop() {
+    found_.erase(typeid(Result));
+  }
+  // The result of this type; null: there is none.
+  template <class Result>
+  Result* find() const {
+    const auto found = found_.find(typeid(Result));
+    return found == found_.end() ? nullptr : static_cast<Result*>(found->second.get());
+  }
+  template <class Result>
+  Result& get() const {
+    if (Result* const found = find<Result>()) return *found;
+    throw std::logic_error("a result is wanted of a piece that has none of its kind");
+  }
+
+  // The path, which is a part of one of the results.
+  void set_path(const SegmentList& path) { path_ = &path; }
+  const SegmentList* path_if_any() const { return path_; }
+  const SegmentList& path() const {
+    if (path_ != nullptr) return *path_;
+    throw std::logic_error("a path is wanted of a piece that has none");
+  }
+
+  bool feasible = true;                              // false: no segmentation has a finite score
+  std::optional<double> log_constraint_probability;  // natural logarithm
+
+ private:
+  std::unordered_map<std::type_index, std::shared_ptr<void>> found_;
+  const SegmentList* path_ = nullptr;
+};
 
 struct Constraint;
 struct ConstraintFindings;
@@ -140,6 +202,61 @@ class Analysis {
   // Adds to the statistics a feasible piece, and one that is not feasible.
   virtual void record(const PieceRecord& piece, SequenceReport& report) const = 0;
   virtual void record_infeasible(SequenceReport&) const {}
+};
+
+// What a run computes of every piece: its analyses, in the order in which they are computed, and the
+// constraints that all of them are under.
+class AnalysisList {
+ public:
+  // An analysis that needs the path or the posteriors of another one is added behind it.
+  template <class One, class... Arguments>
+  void add(Arguments&&... arguments) {
+    list_.push_back(std::make_shared<const One>(std::forward<Arguments>(arguments)...));
+  }
+
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+  std::size_t size() const { return list_.size(); }
+  const Analysis& operator[](std::size_t i) const { return *list_[i]; }
+
+  std::optional<EngineOptions> engine;         // engine options of the run, for the engines that an analysis
+                                               // makes itself
+  std::shared_ptr<ConstraintSet> constraints;  // constraints of the run, or null
+  bool constraint_probability = false;         // whether P(constraints) is wanted
+
+  // Passes for the constraints themselves: log Z with them and without.
+  int constraint_passes() const { return constraints ? 2 : 0; }
+  int passes() const { return sum(&Analysis::passes) + constraint_passes(); }
+  int sweeps() const { return sum(&Analysis::sweeps) + constraint_passes(); }
+  std::size_t kept_bytes() const { return sum(&Analysis::kept_bytes); }
+  bool finds_path() const { return any(&Analysis::finds_path); }
+  bool gives_posteriors() const { return any(&Analysis::gives_posteriors); }
+  bool knows_edge_windows() const { return !constraints && all(&Analysis::knows_edge_windows); }
+  bool computes_together() const { return !constraints && all(&Analysis::computes_together); }
+  bool needs_constraint_check() const {
+    return constraint_probability || any(&Analysis::needs_constraint_check);
+  }
+  // Whether the piece is read: constraints lie in it, or an analysis says something of it.
+  bool is_about(const PieceIdentity& piece) const {
+    return (constraints && !constraints->of(piece.location, piece.bins).empty()) ||
+           std::ranges::any_of(list_, [&](const auto& one) { return one->is_about(piece); });
+  }
+
+ private:
+  template <class Number>
+  Number sum(Number (Analysis::*of)() const) const {
+    Number total = 0;
+    for (const auto& one : list_) total += (*one.*of)();
+    return total;
+  }
+  bool any(bool (Analysis::*of)() const) const {
+    return std::ranges::any_of(list_, [&](const auto& one) { return (*one.*of)(); });
+  }
+  bool all(bool (Analysis::*of)() const) const {
+    return std::ranges::all_of(list_, [&](const auto& one) { return (*one.*of)(); });
+  }
+
+  std::vector<std::shared_ptr<const Analysis>> list_;
 };
 
 }  // namespace semicrf

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analyses/posteriors/certain_entropy.h"
+#include "analyses/posteriors/posterior_summing.h"
 
 namespace semicrf {
 

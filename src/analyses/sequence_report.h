@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/analysis_list.h"
+#include "analyses/analysis.h"
 #include "inputs/rows/missing_values.h"
 #include "model/statistics.h"
 #include "segmentation/segment_counts.h"

@@ -8,7 +8,6 @@
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "cpu/chunk_kernel.h"
-#include "cpu/instantiate/factories.h"
 #include "cpu/score_view.h"
 #include "cpu/viterbi/viterbi_messages.h"
 #include "engine/batch.h"

@@ -7,6 +7,7 @@
 #include "core/sizes.h"
 
 namespace semicrf {
+
 namespace {
 
 // Whether the message, or tail, of label c is nothing beside its twin's.
@@ -98,6 +99,19 @@ double best_final_score(const BoundaryState& state_at_end, int* best_label) {
   const auto best = std::max_element(state_at_end.message.begin(), state_at_end.message.end());
   if (best_label != nullptr) *best_label = static_cast<int>(best - state_at_end.message.begin());
   return state_at_end.whole + (state_at_end.offset + *best);
+}
+
+BoundaryState normalised(BoundaryState state) {
+  double largest = kNegativeInfinity;
+  for (const auto* part : {&state.ring, &state.message, &state.tail}) {
+    for (const double entry : *part) largest = std::max(largest, entry);
+  }
+  if (largest == kNegativeInfinity) return state;
+  state.offset += largest;
+  for (auto* part : {&state.ring, &state.message, &state.tail}) {
+    for (double& entry : *part) entry -= largest;
+  }
+  return state;
 }
 
 }  // namespace semicrf

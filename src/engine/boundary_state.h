@@ -64,4 +64,10 @@ double negligible_beside(Precision precision);
 double log_sum(const BoundaryState& state_at_end);
 double best_final_score(const BoundaryState& state_at_end, int* best_label);
 
+// The scale of a boundary state.
+//
+// The state with its largest entry moved into the offset, so that the largest entry is 0; unchanged
+// where all are -inf.
+BoundaryState normalised(BoundaryState state);
+
 }  // namespace semicrf

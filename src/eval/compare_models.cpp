@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/posteriors/certain_entropy.h"
-#include "analyses/posteriors/cross_score.h"
-#include "analyses/posteriors/log_partition.h"
+#include "analyses/posteriors/expected_score.h"
+#include "analyses/posteriors/posterior_summing.h"
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/posteriors/posteriors.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "eval/eval_input.h"

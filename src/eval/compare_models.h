@@ -7,7 +7,7 @@
 
 #include "engine/options.h"
 #include "eval/metrics/eval_report.h"
-#include "log/progress.h"
+#include "log/stage_times.h"
 #include "runs/run_options.h"
 
 namespace semicrf {

@@ -13,7 +13,7 @@
 #include "eval/eval_input.h"
 #include "eval/metrics/eval_report.h"
 #include "io/params/params_json.h"
-#include "log/progress.h"
+#include "log/stage_times.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "runs/run_options.h"

@@ -9,7 +9,7 @@
 #include "eval/calibrate.h"
 #include "eval/metrics/eval_report.h"
 #include "io/segments/segment_reader.h"
-#include "log/progress.h"
+#include "log/stage_times.h"
 #include "runs/run_options.h"
 
 namespace semicrf {

@@ -14,7 +14,7 @@
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
 #include "genes/sequence_source.h"
-#include "train/fit/minimise.h"
+#include "train/fit/lbfgs_fit.h"
 
 namespace semicrf {
 namespace {

@@ -14,10 +14,9 @@
 #include "inputs/arguments/input_argument.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/arguments/lacking_tracks.h"
-#include "inputs/array_inputs.h"
-#include "inputs/bigwig_inputs.h"
+#include "inputs/piece_source.h"
 #include "inputs/region_ranges.h"
-#include "inputs/sequence_scan.h"
+#include "inputs/track_inputs.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
 

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "analyses/analyse.h"
-#include "analyses/best_paths/k_best.h"
-#include "analyses/draws/samples.h"
-#include "analyses/posteriors/log_partition.h"
+#include "analyses/best_paths/best_paths.h"
+#include "analyses/draws/segment_sampler.h"
 #include "analyses/posteriors/posteriors.h"
-#include "analyses/viterbi/viterbi_decoding.h"
+#include "analyses/viterbi/viterbi_decoder.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "library/compute_on_device.h"
@@ -18,7 +17,7 @@
 #include "library/result_handle.h"
 #include "library/sequence_inputs.h"
 #include "library/status.h"
-#include "runs/check_posteriors.h"
+#include "runs/piece_setup.h"
 #include "windows/memory_budget.h"
 #include "windows/path_score.h"
 

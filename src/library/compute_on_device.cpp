@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analyses/posteriors/log_partition.h"
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/posteriors/posteriors.h"
 #include "core/error.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/piece_plan.h"
+#include "analyses/analyse.h"
 #include "library/status.h"
 #include "windows/memory_budget.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/analysis_list.h"
+#include "analyses/analysis.h"
 #include "engine/options.h"
 #include "library/model_handle.h"
 #include "runs/engine_pool.h"

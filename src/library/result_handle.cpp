@@ -5,8 +5,8 @@
 
 #include "analyses/best_paths/best_paths.h"
 #include "analyses/draws/segment_sampler.h"
-#include "analyses/posteriors/log_partition.h"
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/posteriors/posteriors.h"
 #include "analyses/viterbi/viterbi_decoder.h"
 #include "library/status.h"
 

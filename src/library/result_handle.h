@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyses/piece_result.h"
+#include "analyses/analysis.h"
 #include "library/model_handle.h"
 #include "library/semicrf.h"
 

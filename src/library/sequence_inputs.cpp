@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
-#include "inputs/sequence_scan.h"
+#include "inputs/piece_source.h"
 
 namespace semicrf {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/segment.h"
 #include "engine/boundary_state.h"
 #include "inputs/piece_source.h"
-#include "inputs/statements/constraint.h"
+#include "inputs/statements/constraint_file.h"
 #include "io/arrays/npy_reader.h"
 #include "io/text/chromosomes.h"
 #include "library/model_handle.h"

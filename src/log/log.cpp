@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "core/text/text.h"
 #include "core/text/utf8.h"
 
 namespace semicrf {
@@ -21,6 +22,30 @@ std::vector<std::string> first_lines(std::vector<std::string> lines) {
   lines.resize(kShown);
   lines.push_back(rest);
   return lines;
+}
+
+namespace {
+constexpr std::size_t kShownPlaces = 3;
+constexpr std::size_t kPlaceBytes = 60;
+}  // namespace
+
+void RepeatedWarnings::add(const Warning& warning) {
+  Group& group = groups_[warning.code];
+  if (group.count++ == 0) group.message = warning.message;
+  if (group.places.size() < kShownPlaces) group.places.push_back(shortened(warning.place, kPlaceBytes));
+}
+
+void RepeatedWarnings::tell() {
+  for (const auto& [code, group] : groups_) {
+    std::string places = joined(group.places, ", ");
+    if (group.count > 1) {
+      if (group.count > kShownPlaces)
+        places += " and " + std::to_string(group.count - kShownPlaces) + " more";
+      places = std::to_string(group.count) + " times (" + places + "), first";
+    }
+    log_warning({code, places + ": " + group.message});
+  }
+  groups_.clear();
 }
 
 }  // namespace semicrf

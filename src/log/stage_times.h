@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,18 @@ class StageTimes {
   std::string what_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   std::vector<std::pair<std::string, double>> seconds_;  // in the order of their first end
+};
+
+// How a run tells how far it is.
+//
+// Called from one thread at a time.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  // `total` positions will be worked on, each once per pass.
+  virtual void begin(std::int64_t total) = 0;
+  virtual void advance(std::int64_t positions) = 0;
+  virtual void end() = 0;
 };
 
 }  // namespace semicrf

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "analyses/piece_result.h"
+#include "analyses/analysis.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "analyses/spooled_array.h"
 #include "io/segments/segment_columns.h"

@@ -3,7 +3,7 @@
 
 #include "core/text/text.h"
 #include "core/text/units.h"
-#include "outputs/segment_sink.h"
+#include "outputs/formats.h"
 
 namespace semicrf {
 namespace {

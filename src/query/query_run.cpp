@@ -1,20 +1,22 @@
 #include "query/query_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "analyses/claims/claim_probabilities.h"
+#include "analyses/claims/claim_sweep.h"
 #include "analyses/claims/local_chain.h"
-#include "inputs/statements/interval_index.h"
-#include "query/claim_file.h"
+#include "inputs/statements/interval_file.h"
 #include "runs/prepared_run.h"
 #include "windows/memory_budget.h"
 
 namespace semicrf {
+
 namespace {
 
 // The claims of a run and what was found of them.
@@ -161,6 +163,39 @@ void run_query(const QueryOptions& options, Progress* progress) {
 
 std::string plan_query(const QueryOptions& options) {
   return describe(query_command(options, std::make_shared<ClaimTable>()));
+}
+
+namespace {
+
+// In the order of ClaimKind.
+constexpr std::array<StatementKind, 7> kKinds = {{{"segment", true},
+                                                  {"boundary", false},
+                                                  {"no-boundary", false},
+                                                  {"label", true},
+                                                  {"within", true},
+                                                  {"starts", true},
+                                                  {"ends", true}}};
+
+}  // namespace
+
+IntervalFile claim_file(const std::string& path) {
+  return {path,
+          {"claim",
+           "claims are segment:LABEL, boundary, no-boundary, label:LABEL, within:LABEL, starts:LABEL and "
+           "ends:LABEL"}};
+}
+
+std::vector<ClaimLine> read_claims(const IntervalFile& file, const std::vector<Label>& labels) {
+  std::vector<ClaimLine> claims;
+  for (IntervalLine& line : file.read()) {
+    const Statement statement = file.take_apart(line, kKinds);
+    ClaimLine claim;
+    claim.kind = static_cast<ClaimKind>(statement.kind);
+    if (kKinds[statement.kind].has_label) claim.label = file.find_label(line, statement.label, labels);
+    static_cast<IntervalLine&>(claim) = std::move(line);
+    claims.push_back(std::move(claim));
+  }
+  return claims;
 }
 
 }  // namespace semicrf

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reads/count_rule.h"
-#include "reads/count_store.h"
 #include "reads/read_grid.h"
+#include "reads/tile_counter.h"
 
 namespace semicrf {
 

@@ -29,7 +29,7 @@ struct CountRule {
   bool mixed =
       false;  // with fragments: reads that are of no pair count, too, in place of a centre their start
   std::int64_t longest_fragment = 1000;  // pairs that span more are left out
-  std::int64_t keep_duplicates = 0;      // reads of one place that count (duplicate_filter.h); 0: all
+  std::int64_t keep_duplicates = 0;      // reads of one place that count (DuplicateFilter); 0: all
   // Places less than a bin before the chromosome count in its first bin, as ChromHMM's division rounds.
   bool first_bin_takes_more = false;
 

@@ -21,7 +21,7 @@ struct CountOptions {
   std::vector<std::string> regions;            // as parse_region() takes them; these and the file's count
   std::string regions_file;                    // BED; or empty. Where neither is given, everything counts
   std::string fasta_file;                      // the reference of the alignments, to be checked; or empty
-  std::string groups_file;                     // barcodes and groups of cells (cell_groups.h); or empty
+  std::string groups_file;                     // barcodes and groups of cells (CellGroups); or empty
   std::string barcode_tag = "CB";              // the tag of alignments that has the barcode
   ValueOptions values;
   std::optional<BinariseOptions> binarise;

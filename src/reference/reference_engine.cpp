@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "engine/batch.h"
-#include "engine/normalised_state.h"
-#include "reference/backward.h"
-#include "reference/forward.h"
+#include "engine/boundary_state.h"
+#include "reference/forward_backward.h"
 #include "reference/posteriors.h"
 #include "reference/reference_scores.h"
 #include "reference/viterbi.h"

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 namespace semicrf {
+
 namespace {
 
 std::vector<double> copy_of(const ScoreArray& array, std::size_t size) {

@@ -6,8 +6,7 @@
 
 #include "core/segment.h"
 #include "engine/engine.h"
-#include "reference/forward.h"
-#include "reference/reference_model.h"
+#include "reference/forward_backward.h"
 #include "reference/reference_scores.h"
 
 namespace semicrf {

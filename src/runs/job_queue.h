@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyses/piece_plan.h"
+#include "analyses/analyse.h"
 #include "runs/engine_pool.h"
 #include "runs/piece_stream.h"
 #include "runs/run_options.h"

@@ -14,7 +14,6 @@
 #include "engine/device_memory.h"
 #include "engine/options.h"
 #include "log/stage_times.h"
-#include "runs/check_posteriors.h"
 #include "runs/piece_setup.h"
 
 namespace semicrf {

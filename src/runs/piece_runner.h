@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/threads/turns.h"
-#include "log/progress.h"
-#include "outputs/run_outputs.h"
+#include "log/stage_times.h"
+#include "outputs/sink.h"
 #include "runs/job_queue.h"
 
 namespace semicrf {

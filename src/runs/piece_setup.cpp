@@ -1,10 +1,87 @@
 #include "runs/piece_setup.h"
 
+#include <algorithm>
+#include <cmath>
+#include <span>
 #include <stdexcept>
+#include <string>
 
+#include "core/error.h"
+#include "core/text/text.h"
 #include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
+
+namespace {
+
+// x - x is 0 for numbers, NaN for NaN and infinities; a sum of them takes a fraction of the time that it
+// takes to print one value.
+bool all_finite(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value - value;
+  return sum == 0;
+}
+
+// The score of the largest finite magnitude.
+class LargestScore {
+ public:
+  template <class Scores>
+  void look_at(const Scores& scores) {
+    for (const auto score : scores)
+      if (std::isfinite(score)) largest_ = std::max(largest_, std::fabs(static_cast<double>(score)));
+  }
+  void look_at(const ScoreArray& array, std::size_t entries) {
+    if (array.f32 != nullptr) look_at(std::span(array.f32, entries));
+    if (array.f64 != nullptr) look_at(std::span(array.f64, entries));
+  }
+  double value() const { return largest_; }
+
+ private:
+  double largest_ = 0;
+};
+
+double largest_score(const ChainModel& model, ScoreSource& source) {
+  LargestScore largest;
+  for (const auto* table :
+       {&model.transition, &model.duration_bias, &model.log_tail, &model.start_scores, &model.end_scores})
+    largest.look_at(*table);
+  constexpr std::int64_t kScanned = 4096;  // positions
+  HostProjection reader(source);
+  ScoreBuffers buffers;
+  for (std::int64_t begin = 0; begin < source.length(); begin += kScanned) {
+    const std::int64_t end = std::min(source.length(), begin + kScanned);
+    const ScoreWindow window = reader.read(begin, end, buffers);
+    const std::size_t entries =
+        static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(model.num_labels);
+    for (const ScoreArray* array : {&window.emissions, &window.start_scores, &window.end_scores})
+      largest.look_at(*array, entries);
+  }
+  return largest.value();
+}
+
+}  // namespace
+
+void check_posteriors(const PosteriorBlock& block, const BinLocation& location, const ChainModel& model,
+                      const OpenSource& open) {
+  for (const auto array : kPosteriorArrays) {
+    const std::span<const double> values = block.*array;
+    if (all_finite(values)) continue;
+    const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
+    const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();
+    const std::int64_t t = block.range.begin + (bad - values.begin()) / width;
+    constexpr double kLargest = 1e12;  // a double of this size has four digits after the point
+    const double largest = largest_score(model, *open());
+    if (largest >= kLargest)
+      throw InputError({"", location.place(t, t + 1),
+                        "the scores are too large: beside one of " + formatted("%g", largest) +
+                            " the others have no digits left, and posteriors are no numbers",
+                        "keep scores below 1e12, and write -inf for what is impossible"});
+    throw std::logic_error(location.place(t, t + 1) + ": a posterior is " + std::to_string(*bad) +
+                           " where it should be a probability");
+  }
+}
+
 namespace {
 
 EdgeWindow edge_window(const EnginePool& engines, const EnginePool::Worker& worker, CutEdges cut,

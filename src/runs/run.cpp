@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "analyses/best_paths/k_best.h"
-#include "analyses/draws/exact_segments.h"
-#include "analyses/intervals/credible_intervals.h"
-#include "analyses/posteriors/posterior_decoding.h"
+#include "analyses/best_paths/best_paths.h"
+#include "analyses/draws/segment_shares.h"
+#include "analyses/intervals/boundary_intervals.h"
+#include "analyses/posteriors/posterior_path.h"
 #include "analyses/posteriors/posteriors.h"
-#include "analyses/viterbi/viterbi_decoding.h"
+#include "analyses/viterbi/viterbi_decoder.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/units.h"

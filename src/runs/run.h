@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "log/progress.h"
+#include "log/stage_times.h"
 #include "runs/run_options.h"
 
 namespace semicrf {

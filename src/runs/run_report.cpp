@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyses/posteriors/certain_entropy.h"
+#include "analyses/posteriors/posterior_summing.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "engine/engine.h"

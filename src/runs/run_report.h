@@ -12,7 +12,7 @@
 #include "inputs/rows/missing_values.h"
 #include "io/files/output_file.h"
 #include "io/files/temp_spool.h"
-#include "log/repeated_warnings.h"
+#include "log/log.h"
 #include "log/stage_times.h"
 #include "model/parameters.h"
 

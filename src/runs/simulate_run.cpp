@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyses/draws/samples.h"
+#include "analyses/draws/segment_sampler.h"
 #include "core/error.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/files/output_names.h"

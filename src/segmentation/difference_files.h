@@ -1,13 +1,16 @@
 // Files of where samples differ.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "io/bigwig/bigwig_reader.h"
+#include "io/files/output_file.h"
 #include "io/files/output_group.h"
 #include "io/text/chromosomes.h"
 #include "segmentation/agreement.h"
+#include "segmentation/label_tracks.h"
 
 namespace semicrf {
 
@@ -28,5 +31,30 @@ void write_differences(OutputGroup& files, const std::string& path, const std::v
 void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed);
+
+// Values along chromosomes, written as bedGraph or bigWig.
+//
+// Steps of the same printed value (six decimals) that touch are one.
+class StepFile {
+ public:
+  // bigWig where `path` says so, else bedGraph. `listed`: all chromosomes of a bigWig file, in the order in
+  // which they are added; stays valid as long as this. The caller commits `output`.
+  StepFile(OutputFile& output, const std::string& path, const std::vector<Chromosome>& listed);
+  ~StepFile();
+
+  // From left to right, chromosome by chromosome.
+  void add(const std::string& chromosome, const LabelTrack::Step& step);
+  // To be called once, behind the last step. WriteError.
+  void finish();
+
+ private:
+  void emit();
+
+  struct BigWig;
+  OutputFile& output_;
+  std::unique_ptr<BigWig> bigwig_;  // null: bedGraph
+  std::string chromosome_, value_;  // the open step; empty: there is none
+  std::int64_t begin_ = 0, end_ = 0;
+};
 
 }  // namespace semicrf

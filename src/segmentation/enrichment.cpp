@@ -8,7 +8,7 @@
 #include "core/text/text.h"
 #include "eval/metrics/stretches.h"
 #include "io/text/chromosomes.h"
-#include "segmentation/interval_overlaps.h"
+#include "segmentation/label_tracks.h"
 
 namespace semicrf {
 namespace {

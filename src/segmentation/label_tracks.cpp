@@ -8,9 +8,9 @@
 #include "io/files/output_names.h"
 #include "io/json/json_document.h"
 #include "io/text/bedgraph.h"
-#include "segmentation/interval_overlaps.h"
 
 namespace semicrf {
+
 namespace {
 
 LabelTrack read_label_track(const std::string& path) {

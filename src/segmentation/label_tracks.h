@@ -1,6 +1,8 @@
 // Posteriors of labels along chromosomes, read from the files that `posterior --labels-out` writes.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -56,5 +58,20 @@ using ProbabilityVisitor =
     std::function<void(std::int64_t begin, std::int64_t end, std::span<const double> values)>;
 void visit_probabilities(std::span<const LabelTrack* const> tracks, const std::string& chromosome,
                          std::int64_t begin, std::int64_t end, const ProbabilityVisitor& visit);
+
+// Which of two sorted lists of intervals overlap.
+//
+// Calls visit(index of a piece, bases in common) for every piece of a sorted list that overlaps one of the
+// sorted intervals. Both have `begin` and `end`, half-open.
+template <class Piece, class Interval, class Visit>
+void for_each_overlap(const std::vector<Piece>& pieces, const std::vector<Interval>& intervals, Visit visit) {
+  std::size_t first = 0;
+  for (const Interval& interval : intervals) {
+    while (first < pieces.size() && pieces[first].end <= interval.begin) ++first;
+    for (std::size_t i = first; i < pieces.size() && pieces[i].begin < interval.end; ++i)
+      visit(i, std::max<std::int64_t>(
+                   0, std::min(pieces[i].end, interval.end) - std::max(pieces[i].begin, interval.begin)));
+  }
+}
 
 }  // namespace semicrf

@@ -9,7 +9,6 @@
 #include "core/threads/parallel.h"
 #include "io/files/output_names.h"
 #include "segmentation/label_tracks.h"
-#include "segmentation/posterior_reader.h"
 #include "segmentation/replicate_chromosomes.h"
 
 namespace semicrf {

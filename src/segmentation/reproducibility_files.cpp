@@ -6,7 +6,7 @@
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/text/palette.h"
-#include "segmentation/step_files.h"
+#include "segmentation/difference_files.h"
 
 namespace semicrf {
 namespace {

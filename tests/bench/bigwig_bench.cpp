@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/json_line.h"
 #include "bench/timing.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "support/files/bin_means.h"

@@ -1,8 +1,7 @@
 // Checkpoints: as they are, and with the SHA-256 at their end made right, so that the fields are reached.
-#include "train/fit/checkpoint.h"
-
 #include "fuzz/fuzz_input.h"
 #include "io/text/provenance_header.h"
+#include "train/fit/fit_state.h"
 
 namespace semicrf::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 #include "io/bigwig/bbi_writers.h"
 #include "support/files/bigwig_fixture.h"
 #include "support/files/npy_fixture.h"
-#include "train/fit/checkpoint.h"
+#include "train/fit/fit_state.h"
 
 using namespace semicrf::test;
 

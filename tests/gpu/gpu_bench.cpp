@@ -16,7 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "bench/json_line.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "cuda/engine/cuda_engine.h"

@@ -6,7 +6,7 @@
 
 #include "core/threads/parallel.h"
 #include "cuda/engine/cuda_engine.h"
-#include "cuda/viterbi/trace_record.h"
+#include "cuda/viterbi/trace_shape.h"
 #include "engine/batch.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/device_models.h"

@@ -8,7 +8,7 @@
 
 #include "analyses/analyse.h"
 #include "analyses/posteriors/posteriors.h"
-#include "analyses/viterbi/viterbi_decoding.h"
+#include "analyses/viterbi/viterbi_decoder.h"
 #include "engine/options.h"
 #include "model/scores/edge_roles.h"
 #include "support/models/random_models.h"

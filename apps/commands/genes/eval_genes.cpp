@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "genes/gene_evaluation.h"
 #include "io/files/output_file.h"

@@ -10,7 +10,7 @@
 
 #include "apps/commands.h"
 #include "apps/commands/genes/sequence_choice.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/chain_model.h"
 #include "core/error.h"

@@ -7,7 +7,7 @@
 
 #include "apps/commands.h"
 #include "apps/commands/genes/sequence_choice.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "core/text/text.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "core/text/text.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "io/files/output_file.h"
 #include "io/models/chromhmm_model.h"

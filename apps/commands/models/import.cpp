@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "io/files/output_file.h"

@@ -2,8 +2,7 @@
 #include <memory>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
-#include "apps/console/print.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "inputs/describe_input.h"

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
-#include "apps/console/print.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "core/process_memory.h"

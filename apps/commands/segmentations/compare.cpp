@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
-#include "apps/options/label_posteriors.h"
+#include "apps/options/segmentation_options.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/files/output_group.h"

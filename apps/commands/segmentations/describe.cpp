@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
-#include "apps/options/label_posteriors.h"
+#include "apps/options/segmentation_options.h"
 #include "io/files/output_group.h"
 #include "io/files/output_names.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
-#include "segmentation/label_summary.h"
+#include "segmentation/segment_counts.h"
 
 namespace semicrf {
 namespace {

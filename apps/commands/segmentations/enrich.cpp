@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
-#include "apps/options/label_posteriors.h"
-#include "apps/options/segment_regions.h"
+#include "apps/options/segmentation_options.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/heat_map.h"
@@ -20,7 +19,6 @@
 #include "io/files/output_names.h"
 #include "io/segments/segmentation.h"
 #include "log/log.h"
-#include "log/repeated_warnings.h"
 #include "segmentation/annotation.h"
 #include "segmentation/enrichment.h"
 

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "report/report_options.h"
 

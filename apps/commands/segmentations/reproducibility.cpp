@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/logging.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
-#include "apps/options/segment_regions.h"
+#include "apps/options/segmentation_options.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/reliability_picture.h"

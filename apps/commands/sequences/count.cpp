@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/console/print.h"
+#include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
 #include "core/text/text.h"

@@ -3,16 +3,18 @@
 //
 // At every node of a traceback the forward messages of the max semiring say how much each choice loses
 // against the best one, whatever lies to the right. A segmentation is given by its deviations from best
-// choices (deviation.h). The windows are swept left to right for the states at their edges, then right to
+// choices (choices.h). The windows are swept left to right for the states at their edges, then right to
 // left for the deviations that the N best segmentations are made of (deviation_search.h), which are ranked at
-// the end (path_ranking.h). Memory grows with N and with what the segmentations differ in, not with N times
-// the length of the sequence.
+// the end (deviation_search.h). Memory grows with N and with what the segmentations differ in, not with N
+// times the length of the sequence.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
-#include "analyses/best_paths/path_ranking.h"
+#include "analyses/analysis.h"
+#include "analyses/best_paths/deviation_search.h"
 #include "analyses/viterbi/viterbi_decoder.h"
 #include "engine/options.h"
 #include "model/scores/edge_roles.h"
@@ -56,5 +58,30 @@ WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source);
 BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                           const ViterbiResult& best, const EdgeRoles* roles, const BestPathsRequest& request,
                           const ProgressCallback& progress = {});
+
+// The N best segmentations (k-best) as an analysis.
+//
+// Result: BestPaths. Its first path is that of ViterbiDecoding, which stands before it in the list.
+class KBest : public Analysis {
+ public:
+  // `most` >= 1: the number of paths. `memory`: bytes of each path and its output file, windows not included.
+  KBest(int most, std::size_t memory) : most_(most), memory_(memory) {}
+
+  std::string title() const override { return "best segmentations"; }
+  int passes() const override { return 3; }
+  int sweeps() const override { return 2; }
+  WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
+  std::size_t kept_bytes() const override { return static_cast<std::size_t>(most_) * memory_; }
+  void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
+           const BlockSink& sink) const override;
+  double least_penalty() const override;
+  void settle(const PieceContext& context, const WindowPlan& plan, std::span<const Constraint> constraints,
+              const ConstraintFindings& found, PieceResult& result) const override;
+  void record(const PieceRecord& piece, SequenceReport& report) const override;
+
+ private:
+  int most_;
+  std::size_t memory_;
+};
 
 }  // namespace semicrf

@@ -1,12 +1,71 @@
 #include "analyses/claims/message_sweep.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "core/chain_model.h"
+#include "core/sizes.h"
 #include "model/scores/linear_heads.h"
 #include "model/scores/score_source.h"
+#include "windows/memory_budget.h"
 
 namespace semicrf {
+
+std::vector<PositionRange> merged(std::vector<PositionRange> ranges) {
+  std::ranges::sort(ranges, {}, &PositionRange::begin);
+  std::vector<PositionRange> joined;
+  for (const PositionRange& range : ranges) {
+    if (!joined.empty() && range.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
+MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
+    : wanted_(std::move(wanted)), width_(width), open_(width * wide(kBlock)), blocks_(kSpoolMemory, "") {
+  std::int64_t rows = 0;
+  for (const PositionRange& range : wanted_) {
+    first_rows_.push_back(rows);
+    rows += range.size();
+  }
+}
+
+void MessageRows::finish() {
+  if (rows_ == 0) return;
+  const std::span<const double> rows(open_.data(), wide(rows_) * width_);
+  blocks_.append(std::as_bytes(rows));
+  rows_ = 0;
+}
+
+std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) const {
+  const auto after = std::ranges::upper_bound(wanted_, begin, {}, &PositionRange::begin);
+  if (after == wanted_.begin() || end > std::prev(after)->end)
+    throw std::logic_error("MessageRows::read: rows that were not kept");
+  const auto range = std::prev(after);
+  const std::int64_t first = first_rows_[wide(range - wanted_.begin())] + (begin - range->begin);
+  const std::int64_t last = first + (end - begin);  // one past it
+  std::vector<double> rows;
+  rows.reserve(wide(end - begin) * width_);
+  std::vector<double> block;
+  for (std::int64_t b = first / kBlock; b * kBlock < last; ++b) {
+    const auto index = wide(b);
+    block.resize(blocks_.blob_size(index) / sizeof(double));
+    blocks_.read(index, std::as_writable_bytes(std::span<double>(block)));
+    const auto from = wide(std::max(first - b * kBlock, std::int64_t{0})) * width_;
+    const auto to = wide(std::min(last - b * kBlock, kBlock)) * width_;
+    rows.insert(rows.end(), block.begin() + static_cast<std::ptrdiff_t>(from),
+                block.begin() + static_cast<std::ptrdiff_t>(to));
+  }
+  return rows;
+}
+
 namespace {
 
 // Writes the scores of one label into rows [begin, end).
@@ -90,6 +149,57 @@ void MessageSweep::keep(PositionRange range, const ScoreWindow& scores, double w
     for (std::size_t c = 0; c < shape_.labels; ++c)
       keep_scores(centred, shape_, static_cast<int>(c), begin, end, rows);
   });
+}
+
+namespace {
+
+// Copies the rows in the opposite order into `memory`.
+template <class Real>
+const Real* reversed_rows(const Real* rows, std::size_t count, std::size_t labels,
+                          std::vector<Real>& memory) {
+  memory.resize(count * labels);
+  for (std::size_t row = 0; row < count; ++row)
+    std::copy_n(rows + (count - 1 - row) * labels, labels, memory.data() + row * labels);
+  return memory.data();
+}
+
+ScoreArray reversed_array(const ScoreArray& array, std::size_t count, std::size_t labels, RowBuffer& memory) {
+  ScoreArray result;
+  if (array.f32 != nullptr) result.f32 = reversed_rows(array.f32, count, labels, memory.f32);
+  if (array.f64 != nullptr) result.f64 = reversed_rows(array.f64, count, labels, memory.f64);
+  return result;
+}
+
+}  // namespace
+
+ChainModel reversed(const ChainModel& model) {
+  ChainModel mirror = model;
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  for (std::size_t from = 0; from < labels; ++from)
+    for (std::size_t to = 0; to < labels; ++to)
+      mirror.transition[to * labels + from] = model.transition[from * labels + to];
+  mirror.start_scores = model.end_scores;
+  mirror.end_scores = model.start_scores;
+  if (model.initial == InitialTerm::kUniform) {
+    mirror.end_scores.resize(labels);
+    for (int c = 0; c < model.num_labels; ++c) mirror.end_scores[c] += initial_term(model, c);
+  }
+  mirror.initial = InitialTerm::kNone;
+  return mirror;
+}
+
+ScoreWindow ReversedSource::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
+  const std::int64_t total = source_.length();
+  const ScoreWindow there = projected_.read(total - end, total - begin, forward_);
+  const auto count = static_cast<std::size_t>(end - begin);
+  ScoreWindow window = there;
+  window.begin = begin;
+  window.end = end;
+  window.sequence = 0;
+  window.emissions = reversed_array(there.emissions, count, labels_, buffers.emissions);
+  window.start_scores = reversed_array(there.end_scores, count, labels_, buffers.start);
+  window.end_scores = reversed_array(there.start_scores, count, labels_, buffers.end);
+  return window;
 }
 
 }  // namespace semicrf

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "analyses/draws/forward_rows.h"
+#include "analyses/sequence_report.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "engine/device_memory.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {
+
 namespace {
 
 class ShareSweep {
@@ -99,6 +101,20 @@ SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPl
     return std::move(window.right);
   });
   return result;
+}
+
+WindowNeeds ExactSegments::needs(const Engine& engine, const ScoreSource& source, const PieceChain&) const {
+  return share_needs(engine, source);
+}
+
+void ExactSegments::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
+                        const BlockSink&) const {
+  result.put(segment_shares(context.engine, context.source, plan, result.path(), context.chain.roles,
+                            context.progress));
+}
+
+void ExactSegments::record(const PieceRecord& piece, SequenceReport& report) const {
+  report.add_totals(piece.result.get<SegmentShares>(), 1, piece);
 }
 
 }  // namespace semicrf

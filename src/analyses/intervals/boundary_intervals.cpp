@@ -4,10 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "analyses/sequence_report.h"
 #include "core/chain_model.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
+
 namespace {
 
 // What is stored in place of an interval: there is none; it is one of the answers.
@@ -137,6 +139,30 @@ WindowNeeds interval_needs(const Engine& engine, const ScoreSource& source) {
   };
   needs.output_bytes = sizeof(double) * (1 + labels);
   return needs;
+}
+
+WindowNeeds CredibleIntervals::needs(const Engine& engine, const ScoreSource& source,
+                                     const PieceChain&) const {
+  return interval_needs(engine, source);
+}
+
+void CredibleIntervals::begin_posteriors(const PieceContext& context, PieceResult& result) const {
+  result.emplace<IntervalFinder>(result.path(), context.model(), level_);
+}
+
+void CredibleIntervals::add_posteriors(const PosteriorBlock& block, PieceResult& result) const {
+  result.get<IntervalFinder>().add(block);
+}
+
+void CredibleIntervals::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
+                            const BlockSink&) const {
+  result.put(result.get<IntervalFinder>().finish(context.engine, context.source, plan, context.threads,
+                                                 context.chain.roles, context.progress));
+  result.drop<IntervalFinder>();
+}
+
+void CredibleIntervals::record(const PieceRecord& piece, SequenceReport& report) const {
+  if (const auto& swept = piece.result.get<BoundaryIntervals>().swept) report.add_totals(*swept, 1, piece);
 }
 
 }  // namespace semicrf

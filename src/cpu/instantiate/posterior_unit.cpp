@@ -1,5 +1,5 @@
 // The posterior kernel of K = 1, compiled for every instruction set.
-#include "cpu/instantiate/factories.h"
+#include "cpu/chunk_kernel.h"
 
 // Highway includes this file once per instruction set; the order of these lines matters.
 // clang-format off

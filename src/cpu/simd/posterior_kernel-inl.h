@@ -16,7 +16,6 @@
 #include "core/chain_model.h"
 #include "cpu/simd/chunk_run-inl.h"
 #include "cpu/simd/counts/chunk_counts-inl.h"
-#include "cpu/simd/forward_rows-inl.h"
 #include "cpu/simd/forward_store-inl.h"
 #include "engine/cut_edges.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "cpu/simd/chunk_run-inl.h"
-#include "cpu/simd/forward_rows-inl.h"
+#include "cpu/simd/forward_store-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

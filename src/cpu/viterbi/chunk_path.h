@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cpu/viterbi/path_tracer.h"
-#include "cpu/viterbi/viterbi_chunk.h"
 #include "engine/engine.h"
 
 namespace semicrf::cpu {

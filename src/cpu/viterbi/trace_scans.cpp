@@ -12,7 +12,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "cpu/simd/kept-inl.h"
-#include "cpu/viterbi/viterbi_chunk.h"
+#include "cpu/viterbi/path_tracer.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

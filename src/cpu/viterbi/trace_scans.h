@@ -7,7 +7,7 @@
 
 namespace semicrf::cpu {
 
-// Messages of the blocks of one chunk as cpu/viterbi_chunk.h keeps them, and the scores of cpu/path_tracer.h.
+// Messages of the blocks of one chunk and scores of the model, both as cpu/viterbi/path_tracer.h has them.
 template <class Number>
 struct FastMessages {
   const Number* alpha = nullptr;

@@ -14,6 +14,7 @@
 #include "io/json/json_document.h"
 
 namespace semicrf {
+
 namespace {
 
 constexpr std::size_t kLabelKind = 0, kNotKind = 1, kBoundaryKind = 2;

@@ -88,4 +88,12 @@ struct ReadParts {
 std::unique_ptr<ReadSource> open_reads(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
                                        const ReadFilter& filter, const ReadParts& parts, int threads);
 
+// Alignments through HTSlib; for read_file.cpp alone.
+//
+// Fills in what header and index say. Errors as inspect_reads().
+void inspect_alignments(ReadFileInfo& file);
+
+std::unique_ptr<ReadSource> open_alignments(const ReadFileInfo& file, const ChromosomeIndex& chromosomes,
+                                            const ReadFilter& filter, const ReadParts& parts, int threads);
+
 }  // namespace semicrf

@@ -29,4 +29,9 @@ std::optional<FoundTable> table_of(const std::string& comment, const std::vector
 std::unique_ptr<TrackTextReader> open_intervals(const TrackText& text, std::span<const std::size_t> columns,
                                                 std::int64_t bin_size);
 
+// Tracks as wig: fixedStep and variableStep.
+//
+// Values under the declarations of a file; positions count from 1 there. One column.
+std::unique_ptr<TrackTextReader> open_wig(const std::string& path);
+
 }  // namespace semicrf

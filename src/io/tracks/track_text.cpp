@@ -8,7 +8,6 @@
 #include "io/tracks/chromhmm_text.h"
 #include "io/tracks/interval_text.h"
 #include "io/tracks/text_fields.h"
-#include "io/tracks/wig_text.h"
 
 namespace semicrf {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/text/text.h"
 #include "io/models/chromhmm_model.h"
 #include "io/text/palette.h"
-#include "outputs/segment_sink.h"
+#include "outputs/formats.h"
 
 namespace semicrf {
 namespace {

@@ -12,7 +12,7 @@
 #include "io/params/params_json.h"
 #include "io/segments/segmentation.h"
 #include "report/report_options.h"
-#include "segmentation/label_summary.h"
+#include "segmentation/segment_counts.h"
 
 namespace semicrf {
 
@@ -49,5 +49,14 @@ struct ReportBasis {
 // Reads and checks them. InputError, with line and chromosome: segments with a label that the model lacks, of
 // a chromosome that the tracks lack or that is longer there; the errors of InputSet.
 ReportBasis read_basis(const ReportOptions& options);
+
+// Posteriors from files, a value per bin.
+//
+// By part: (bins), NaN where the file has no value; empty where it has none on the whole part.
+using BinValues = std::vector<std::vector<float>>;
+
+// bedGraph or bigWig of probabilities. InputError with the place: a value outside of 0..1, an edge inside of
+// a bin, no chromosome in common with the parts, small values left out (--min-posterior).
+BinValues read_bin_values(const std::string& path, const ReportBasis& basis);
 
 }  // namespace semicrf

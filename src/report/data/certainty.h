@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "report/data/basis.h"
-#include "report/data/bin_values.h"
 #include "report/data/loci.h"
 
 namespace semicrf {

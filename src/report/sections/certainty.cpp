@@ -7,7 +7,6 @@
 #include "draw/scale.h"
 #include "draw/svg.h"
 #include "report/sections/charts.h"
-#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

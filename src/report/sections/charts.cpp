@@ -1,12 +1,15 @@
 #include "report/sections/charts.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/text/text.h"
+#include "core/text/units.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
 
 namespace semicrf {
+
 namespace {
 
 constexpr double kWidth = 262, kHeight = 172;  // pixels of a histogram
@@ -141,6 +144,79 @@ Drawing draw_ranges(const Ranges& ranges) {
                   ranges.names[i] + ": " + range.text);
   }
   return {kBarWidth, bottom + 22, ranges.title, "A range with a dot for each label", canvas.body()};
+}
+
+std::vector<std::size_t> largest(const std::vector<double>& sizes, std::size_t most) {
+  std::vector<std::size_t> places(sizes.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (places.size() <= most) return places;
+  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  places.resize(most);
+  std::ranges::sort(places);
+  return places;
+}
+
+std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most) {
+  std::vector<double> bases;
+  for (const DecodedLabelStats& label : basis.labels) bases.push_back(static_cast<double>(label.bases));
+  return largest(bases, most);
+}
+
+std::vector<std::size_t> drawn_tracks(const ReportBasis& basis, std::size_t tracks) {
+  if (basis.tracks_are_scores && tracks == basis.num_labels()) return drawn_labels(basis, kMostTracks);
+  return largest(std::vector<double>(tracks), kMostTracks);
+}
+
+HeatMap map_of_labels(const ReportBasis& basis, const std::string& title) {
+  HeatMap map;
+  map.title = title;
+  map.titled = false;
+  map.rows = names_of(basis.model().labels);
+  map.row_marks.assign(basis.colors.begin(), basis.colors.end());
+  return map;
+}
+
+std::string undrawn_labels(const ReportBasis& basis, std::size_t most) {
+  if (basis.num_labels() <= most) return {};
+  return " Of " + std::to_string(basis.num_labels()) + " labels the " + std::to_string(most) + " with most " +
+         units().many + " are drawn; the table has all.";
+}
+
+std::string undrawn_tracks(const ReportBasis& basis, std::size_t tracks) {
+  if (tracks <= kMostTracks) return {};
+  const bool by_label = basis.tracks_are_scores && tracks == basis.num_labels();
+  return " Of " + std::to_string(tracks) + " tracks " +
+         (by_label ? "those of the " + std::to_string(kMostTracks) + " labels with most " + units().many
+                   : "the first " + std::to_string(kMostTracks)) +
+         " are drawn; the table has all.";
+}
+
+Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
+                         const std::function<TransitionEntry(std::size_t, std::size_t)>& entry) {
+  Figure figure;
+  figure.name = map.name;
+  figure.title = map.title;
+  figure.reading = map.reading;
+  figure.table.names = {"from", "to"};
+  figure.table.names.insert(figure.table.names.end(), map.value_columns.begin(), map.value_columns.end());
+  HeatMap picture = map_of_labels(basis, map.map_title);
+  picture.columns = picture.rows;
+  picture.what = map.what;
+  picture.column_title = map.column_title;
+  picture.scale = map.scale;
+  for (std::size_t from = 0; from < basis.num_labels(); ++from)
+    for (std::size_t to = 0; to < basis.num_labels(); ++to) {
+      const TransitionEntry one = entry(from, to);
+      picture.values.push_back(one.drawn);
+      std::vector<Cell>& row = figure.table.rows.emplace_back();
+      row = {text_cell(basis.label(from)), text_cell(basis.label(to))};
+      row.insert(row.end(), one.cells.begin(), one.cells.end());
+    }
+  const std::vector<std::size_t> drawn = drawn_labels(basis, kMostRows);
+  keep_cells(picture, drawn, drawn);
+  figure.reading += undrawn_labels(basis, kMostRows);
+  figure.panels = {draw_heat_map(picture)};
+  return figure;
 }
 
 }  // namespace semicrf

@@ -1,7 +1,7 @@
 // How much more often than by chance labels lie on annotation.
 #include "draw/heat_map.h"
 #include "draw/scale.h"
-#include "report/sections/drawn.h"
+#include "report/sections/charts.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

@@ -4,7 +4,7 @@
 #include "core/text/units.h"
 #include "draw/heat_map.h"
 #include "draw/scale.h"
-#include "report/sections/drawn.h"
+#include "report/sections/charts.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

@@ -8,9 +8,7 @@
 #include "io/params/training_record.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
-#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
-#include "report/sections/transition_map.h"
 
 namespace semicrf {
 namespace {

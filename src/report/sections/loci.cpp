@@ -8,7 +8,6 @@
 #include "draw/svg.h"
 #include "eval/metrics/stretches.h"
 #include "report/sections/charts.h"
-#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

@@ -6,9 +6,8 @@
 #include "draw/heat_map.h"
 #include "draw/scale.h"
 #include "model/scores/centering.h"
-#include "report/sections/drawn.h"
+#include "report/sections/charts.h"
 #include "report/sections/sections.h"
-#include "report/sections/transition_map.h"
 
 namespace semicrf {
 namespace {

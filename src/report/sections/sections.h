@@ -12,7 +12,6 @@
 #include "report/data/certainty.h"
 #include "report/data/loci.h"
 #include "report/data/provenance_facts.h"
-#include "report/data/signal.h"
 #include "segmentation/enrichment.h"
 
 namespace semicrf {

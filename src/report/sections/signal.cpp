@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "draw/heat_map.h"
-#include "report/sections/drawn.h"
+#include "report/sections/charts.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

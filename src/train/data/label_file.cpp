@@ -15,6 +15,7 @@
 #include "io/params/params_json.h"
 
 namespace semicrf {
+
 namespace {
 
 using Color = std::array<std::uint8_t, 3>;

@@ -1,6 +1,7 @@
 // What a training run keeps in memory: pieces of sequences with their features and true segments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -10,10 +11,24 @@
 #include "core/segment.h"
 #include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
-#include "train/data/feature_patterns.h"
-#include "train/data/label_evidence.h"
+#include "train/data/label_file.h"
 
 namespace semicrf {
+
+// Rows of features that occur again and again, as those of 0/1 tracks do.
+struct TrainingData;
+
+struct FeaturePatterns {
+  std::vector<float> rows;  // (patterns, F)
+  std::int64_t count = 0;
+};
+
+inline constexpr std::int64_t kMostPatterns = 1024;
+
+// Gives every piece the number of the pattern of each of its bins, in the order in which patterns come first,
+// where there are at most kMostPatterns and the data are much longer; else takes such numbers away. For
+// features that no longer change.
+void find_patterns(TrainingData& data);
 
 // A run of bins, a sequence of its own for the model: labelled bins, and those between them that may have any
 // label.

@@ -1,9 +1,12 @@
 #include "train/fit/calibration.h"
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <string>
 
 #include "core/golden_section.h"
+#include "io/json/json_document.h"
 
 namespace semicrf {
 
@@ -37,6 +40,24 @@ double likeliest_factor(const Parameters& parameters,
   const auto at = [&](double log_factor) { return mean_nll(scaled(parameters, std::exp(log_factor))); };
   const double most = std::log(8.0);
   return std::exp(golden_section(-most, most, 5e-3, at, std::less_equal<>()));
+}
+
+std::optional<Warning> only_label_warning(const std::vector<TrainingRecord::Durations>& durations) {
+  std::size_t in_training = 0, predicted = 0;
+  const TrainingRecord::Durations* only = nullptr;
+  for (const TrainingRecord::Durations& label : durations) {
+    if (label.training.segments > 0) ++in_training;
+    if (label.decoded.segments == 0) continue;
+    ++predicted;
+    only = &label;
+  }
+  if (in_training < 2 || predicted != 1) return std::nullopt;
+  return Warning{
+      "one-label-predicted",
+      "the model predicts the label " + in_quotes(only->label) +
+          " for all of its training data, which have " + std::to_string(in_training) +
+          " labels: the tracks do not tell them apart, or the fit was too short; check that labels "
+          "and tracks belong together, add tracks, or raise --max-iterations"};
 }
 
 }  // namespace semicrf

@@ -6,7 +6,7 @@
 #include "core/chain_model.h"
 #include "core/score_window.h"
 #include "model/scores/score_source.h"
-#include "train/data/label_evidence.h"
+#include "train/data/label_file.h"
 
 namespace semicrf {
 

@@ -16,8 +16,7 @@
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 #include "train/objective/piece_batch.h"
-#include "train/objective/shard_ranks.h"
-#include "train/ranks/bytes.h"
+#include "train/objective/piece_sums.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {
@@ -38,10 +37,10 @@ int workers_for(std::size_t shards, const EngineOptions& options) {
   return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, most);
 }
 
-class Evaluator {
+class PieceEvaluator {
  public:
-  Evaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
-            const ObjectiveOptions& objective)
+  PieceEvaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
+                 const ObjectiveOptions& objective)
       : data_(data),
         parameters_(parameters),
         heads_(parameters),
@@ -415,19 +414,19 @@ std::size_t head_weights(const Parameters& parameters) {
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient) {
-  return Evaluator(data, parameters, engine, options).run(pieces, gradient);
+  return PieceEvaluator(data, parameters, engine, options).run(pieces, gradient);
 }
 
 double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
                     ParameterGradient* gradient) {
-  return Evaluator(data, parameters, engine, {}).run_evidence(gradient);
+  return PieceEvaluator(data, parameters, engine, {}).run_evidence(gradient);
 }
 
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
                                                      const EngineOptions& engine, Ranks* ranks) {
   ObjectiveOptions options;
   options.ranks = ranks;
-  return Evaluator(data, parameters, engine, options).paths(data.all_pieces());
+  return PieceEvaluator(data, parameters, engine, options).paths(data.all_pieces());
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

@@ -1,7 +1,7 @@
 // The negative log-likelihood of what is known of the segmentations, and its exact derivatives.
 //
 // Of a settled piece that is log Z less the score of its segments. Of a piece with evidence
-// (label_evidence.h) it is log Z less log Z_allowed, the sum over the segmentations that agree with the
+// (LabelEvidence) it is log Z less log Z_allowed, the sum over the segmentations that agree with the
 // evidence, each times the weights of its lines (docs/algorithm.md, section 13).
 #pragma once
 

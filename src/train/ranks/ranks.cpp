@@ -5,6 +5,7 @@
 #include "core/error.h"
 
 namespace semicrf {
+
 namespace {
 
 constexpr char kDone = 0;  // status of a part; else its exit code

@@ -5,9 +5,14 @@
 // error in the part of any rank ends the work on all of them, so that none waits for another for ever.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,5 +71,43 @@ void finish_ranks(int exit_code);
 
 // Whether another process, rank 0, tells an error on the command line, which all of them have alike.
 bool is_other_rank();
+
+// Numbers as bytes between processes of one program on one kind of machine.
+template <class Number>
+void put(std::string& bytes, const Number& number) {
+  static_assert(std::is_trivially_copyable_v<Number>);
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+// Its length, and its elements.
+template <class Number>
+void put(std::string& bytes, const std::vector<Number>& list) {
+  put(bytes, list.size());
+  for (const Number& number : list) put(bytes, number);
+}
+
+// Takes what was put, in the same order.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class Number>
+  Number take() {
+    Number number;
+    if (bytes_.size() < sizeof number) throw std::logic_error("a message between ranks is too short");
+    std::memcpy(&number, bytes_.data(), sizeof number);
+    bytes_.remove_prefix(sizeof number);
+    return number;
+  }
+  template <class Number>
+  std::vector<Number> take_list() {
+    std::vector<Number> list(take<std::size_t>());
+    for (Number& number : list) number = take<Number>();
+    return list;
+  }
+
+ private:
+  std::string_view bytes_;
+};
 
 }  // namespace semicrf

@@ -1,7 +1,7 @@
 // Claims.
 #include "fuzz/fuzz_input.h"
 #include "fuzz/statements/statement_model.h"
-#include "query/claim_file.h"
+#include "query/query_run.h"
 
 namespace semicrf::fuzz {
 

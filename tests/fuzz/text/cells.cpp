@@ -1,6 +1,6 @@
 // Tables of barcodes and groups of cells.
 #include "fuzz/fuzz_input.h"
-#include "reads/cell_groups.h"
+#include "reads/read_counter.h"
 
 namespace semicrf::fuzz {
 

@@ -8,7 +8,7 @@
 #include "io/segments/segmentation.h"
 #include "segmentation/agreement.h"
 #include "segmentation/annotation.h"
-#include "segmentation/label_summary.h"
+#include "segmentation/segment_counts.h"
 
 namespace semicrf::fuzz {
 namespace {

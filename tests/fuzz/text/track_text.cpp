@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fuzz/fuzz_input.h"
-#include "io/tracks/wig_text.h"
+#include "io/tracks/interval_text.h"
 
 namespace semicrf::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "cuda/viterbi/trace_record.h"
+#include "cuda/viterbi/trace_shape.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/device_models.h"
 #include "parity/cuda/head_cases.h"

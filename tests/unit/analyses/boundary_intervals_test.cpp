@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "analyses/analyse.h"
-#include "analyses/intervals/credible_intervals.h"
 #include "analyses/posteriors/posteriors.h"
-#include "analyses/viterbi/viterbi_decoding.h"
+#include "analyses/viterbi/viterbi_decoder.h"
 #include "engine/options.h"
 #include "support/catch.h"
 #include "support/models/random_models.h"

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "analyses/claims/claim_sweep.h"
-#include "analyses/claims/reversed_chain.h"
+#include "analyses/claims/message_sweep.h"
 #include "core/chain_model.h"
 #include "engine/options.h"
 #include "support/catch.h"

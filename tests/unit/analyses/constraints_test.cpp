@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyses/claims/claim_sweep.h"
-#include "analyses/claims/reversed_chain.h"
-#include "analyses/constraints/constraint_passes.h"
+#include "analyses/claims/message_sweep.h"
+#include "analyses/constraints/constrained_source.h"
 #include "analyses/draws/segment_sampler.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "analyses/viterbi/viterbi_decoder.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "analyses/posteriors/certain_entropy.h"
+#include "analyses/posteriors/posterior_summing.h"
 #include "analyses/posteriors/posterior_sweep.h"
 #include "core/compensated_sum.h"
 #include "model/compare.h"

@@ -6,7 +6,6 @@
 #include <random>
 #include <string>
 
-#include "analyses/posteriors/log_partition.h"
 #include "analyses/posteriors/posteriors.h"
 #include "analyses/sequence_report.h"
 #include "engine/options.h"

@@ -1,9 +1,8 @@
 // Paths as they travel from the device.
-#include "cuda/viterbi/trace_record.h"
-
 #include <cstddef>
 #include <vector>
 
+#include "cuda/viterbi/trace_shape.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "draw/scale.h"
+#include "report/blocks.h"
 #include "report/data/certainty.h"
-#include "report/table.h"
 #include "support/catch.h"
 #include "support/svg_texts.h"
 

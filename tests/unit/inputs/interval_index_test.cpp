@@ -1,9 +1,8 @@
-#include "inputs/statements/interval_index.h"
-
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include "inputs/statements/interval_file.h"
 #include "support/catch.h"
 
 namespace semicrf {

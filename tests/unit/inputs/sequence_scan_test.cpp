@@ -1,11 +1,10 @@
-#include "inputs/sequence_scan.h"
-
 #include <cmath>
 #include <map>
 
 #include "core/error.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
+#include "inputs/piece_source.h"
 #include "support/catch.h"
 #include "support/files/npy_fixture.h"
 #include "support/temp_folder.h"

@@ -6,8 +6,7 @@
 #include "core/error.h"
 #include "reads/bin_values.h"
 #include "reads/count_rule.h"
-#include "reads/count_store.h"
-#include "reads/duplicate_filter.h"
+#include "reads/read_counter.h"
 #include "reads/tile_counter.h"
 #include "support/catch.h"
 

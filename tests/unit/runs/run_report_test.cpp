@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analyses/posteriors/posteriors.h"
-#include "analyses/viterbi/viterbi_decoding.h"
+#include "analyses/viterbi/viterbi_decoder.h"
 #include "core/error.h"
 #include "model/scores/score_source.h"
-#include "runs/check_posteriors.h"
+#include "runs/piece_setup.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -1,6 +1,4 @@
 // L-BFGS, through minimise().
-#include "train/fit/minimise.h"
-
 #include <cmath>
 #include <limits>
 #include <new>
@@ -9,6 +7,7 @@
 
 #include "core/error.h"
 #include "support/catch.h"
+#include "train/fit/lbfgs_fit.h"
 
 namespace semicrf {
 namespace {

@@ -7,7 +7,7 @@
 #include "support/catch.h"
 #include "support/temp_folder.h"
 #include "train/fit/adamw_fit.h"
-#include "train/fit/checkpoint.h"
+#include "train/fit/fit_state.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/start/fit_transforms.h"
 #include "train/start/initial_parameters.h"

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "analyses/claims/claim_sweep.h"
-#include "analyses/claims/reversed_chain.h"
-#include "analyses/draws/exact_segments.h"
-#include "analyses/draws/samples.h"
-#include "analyses/intervals/credible_intervals.h"
+#include "analyses/claims/message_sweep.h"
+#include "analyses/draws/segment_sampler.h"
+#include "analyses/draws/segment_shares.h"
+#include "analyses/intervals/boundary_intervals.h"
 #include "engine/options.h"
 #include "model/scores/edge_roles.h"
 #include "support/catch.h"

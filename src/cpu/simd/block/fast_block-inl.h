@@ -13,9 +13,8 @@
 #include <cmath>
 
 #include "cpu/simd/block/block_messages-inl.h"
-#include "cpu/simd/block/content_factors-inl.h"
+#include "cpu/simd/block/block_scores-inl.h"
 #include "cpu/simd/block/far_part-inl.h"
-#include "cpu/simd/block/tail_run-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
