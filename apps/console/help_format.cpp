@@ -1,5 +1,7 @@
 #include "apps/console/help_format.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -97,8 +99,8 @@ std::string HelpFormat::make_help(const CLI::App* command, std::string name, CLI
   for (const CLI::Option* option : command->get_options())
     others += option->nonpositional() && !option->get_group().empty() ? 1 : 0;
   others -= main->options.size();
-  return text + "  --help-all                  the other " + std::to_string(others) +
-         " options, all outputs and the exit codes\n";
+  return fmt::format("{}  --help-all                  the other {} options, all outputs and the exit codes\n",
+                     text, others);
 }
 
 std::string HelpFormat::all_options(const CLI::App& command) const {

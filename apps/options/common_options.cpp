@@ -1,5 +1,7 @@
 #include "apps/options/common_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -455,7 +457,7 @@ std::string exit_code_help() {
   std::string text = "Exit codes:";
   for (const ExitCodeMeaning& meaning : exit_codes())
     text +=
-        (&meaning == &exit_codes().front() ? " " : ", ") + std::to_string(meaning.code) + " " + meaning.text;
+        fmt::format("{}{} {}", &meaning == &exit_codes().front() ? " " : ", ", meaning.code, meaning.text);
   text += ". " + exit_code_notes();
   std::string lines;
   for (std::size_t begin = 0; begin < text.size();) {

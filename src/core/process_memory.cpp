@@ -1,6 +1,7 @@
 #include "core/process_memory.h"
 
 #include <features.h>
+#include <fmt/format.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -82,7 +83,7 @@ std::int64_t parse_memory_size(std::string_view text, std::string_view option) {
 
 std::string print_mebibytes(std::size_t bytes) {
   constexpr std::size_t kMebibyte = std::size_t{1} << 20;
-  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
+  return fmt::format("{} MiB", (bytes + kMebibyte - 1) / kMebibyte);
 }
 
 std::string print_memory_size(std::int64_t bytes) {

@@ -1,5 +1,7 @@
 #include "draw/reliability_picture.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 
@@ -64,8 +66,8 @@ void draw_points(Canvas& canvas, const Look& look, const ReliabilitySeries& seri
     canvas.line(x_of(predicted), y_of(bin.observed_lower()), x_of(predicted), y_of(bin.observed_upper()),
                 line);
     draw_mark(canvas, look, x_of(predicted), y_of(observed),
-              series.name + ": predicted " + svg_significant(predicted) + ", happened " +
-                  svg_significant(observed) + " of " + std::to_string(bin.count));
+              fmt::format("{}: predicted {}, happened {} of {}", series.name, svg_significant(predicted),
+                          svg_significant(observed), bin.count));
   }
 }
 
@@ -78,8 +80,8 @@ Drawing draw_reliability(const std::string& title, const std::vector<Reliability
       "dashed diagonal are right.";
   for (const ReliabilitySeries& one : series)
     if (const auto error = one.reliability->calibration_error())
-      description += ' ' + one.name + ": " + std::to_string(one.reliability->count()) +
-                     " predictions, expected calibration error " + svg_significant(*error) + ".";
+      description += fmt::format(" {}: {} predictions, expected calibration error {}.", one.name,
+                                 one.reliability->count(), svg_significant(*error));
   Canvas canvas;
   canvas.text(kLeft, 14, Anchor::kStart, "title", title);
   draw_axes(canvas);

@@ -1,6 +1,7 @@
 #include "eval/calibrate.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -222,9 +223,11 @@ class Calibration {
     LabelsCalibration result = has_ending(path, {".npy"}) ? label_array(path, name) : label_tracks(path);
     warn_of_missing(result.file, result.missing);
     for (const auto& [label, bins] : unknown_)
-      warnings_.push_back({"label-without-posterior",
-                           std::to_string(bins) + " bins have the true label '" + labels_.names()[label] +
-                               "', for which " + result.file + " has no posterior; it counts as 0 there"});
+      warnings_.push_back(
+          {"label-without-posterior",
+           fmt::format(
+               "{} bins have the true label '{}', for which {} has no posterior; it counts as 0 there", bins,
+               labels_.names()[label], result.file)});
     for (const auto& [label, bins] : unknown_) result.unknown += bins;
     return result;
   }

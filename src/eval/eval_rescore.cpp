@@ -1,5 +1,7 @@
 #include "eval/eval_rescore.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -33,9 +35,9 @@ std::string chain_problem(const ChainModel& model, int roles, const std::vector<
     if (segment.label >= model.num_labels) return "the model has no label \"" + name + "\", " + place;
     const std::int64_t duration = segment.end - segment.begin;
     if (model.duration_score(duration, segment.label) == kNegativeInfinity)
-      return "a segment of \"" + name + "\" cannot have " + std::to_string(duration) + " bins, " + place +
-             (duration > model.max_duration ? " (max_duration is " + std::to_string(model.max_duration) + ")"
-                                            : "");
+      return fmt::format(
+          "a segment of \"{}\" cannot have {} bins, {}{}", name, duration, place,
+          duration > model.max_duration ? fmt::format(" (max_duration is {})", model.max_duration) : "");
     if (left >= 0 && model.transition_at(left, segment.label) == kNegativeInfinity)
       return "\"" + name + "\" cannot follow \"" + name_of(left) + "\", " + place;
     left = segment.label;
@@ -160,8 +162,7 @@ class Rescorer {
         });
     const std::int64_t bins = piece.bins.size();
     if (!result.feasible)
-      throw InputError({"", piece.place(),
-                        "no segmentation of " + std::to_string(bins) + " bins has a finite score",
+      throw InputError({"", piece.place(), fmt::format("no segmentation of {} bins has a finite score", bins),
                         "leave this region out with --exclude"});
     report.add(analyses, {result, piece.location, bins, engine.model()});
     add_path(sums.truth, score_segmentation(truth_, piece.location, bins, *source));

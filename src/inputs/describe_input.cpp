@@ -1,5 +1,7 @@
 #include "inputs/describe_input.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "core/error.h"
@@ -20,14 +22,13 @@ namespace {
 std::string describe_array(const NpyArray& array) {
   const NpyHeader& header = array.header();
   const std::string bits = std::to_string(8 * header.item_bytes());
-  return "float" + bits + (header.big_endian ? ", big-endian" : "") +
-         (header.fortran_order ? ", Fortran order" : "") + ", " + std::to_string(header.rows) + " rows, " +
-         std::to_string(header.columns) + " columns\n";
+  return fmt::format("float{}{}{}, {} rows, {} columns\n", bits, header.big_endian ? ", big-endian" : "",
+                     header.fortran_order ? ", Fortran order" : "", header.rows, header.columns);
 }
 
 std::string describe_archive(const std::string& path) {
   const NpzFile archive = NpzFile::open(path);
-  std::string text = "NPZ archive, " + std::to_string(archive.members().size()) + " arrays\n";
+  std::string text = fmt::format("NPZ archive, {} arrays\n", archive.members().size());
   for (std::size_t i = 0; i < archive.members().size(); ++i) {
     const std::optional<NpyArray> array = archive.load_numbers(i);
     text += "  " + escape_control(archive.members()[i].name) + ": " +
@@ -40,30 +41,30 @@ std::string describe_archive(const std::string& path) {
 std::string describe_step(const BigWigFile& file) {
   const BigWigStep step = file.sampled_step();
   const std::string read =
-      step.sections < file.block_count() ? " of " + std::to_string(file.block_count()) : " (all)";
-  const std::string sections = std::to_string(step.sections) + read + " sections read";
+      step.sections < file.block_count() ? fmt::format(" of {}", file.block_count()) : " (all)";
+  const std::string sections = fmt::format("{}{} sections read", step.sections, read);
   if (step.bases == 0) return "step: not known, " + sections + "\n";
   const std::string note =
-      step.bases == 1 ? "" : ", so bins of " + std::to_string(step.bases) + " bases (-b) hold all it says";
+      step.bases == 1 ? "" : fmt::format(", so bins of {} bases (-b) hold all it says", step.bases);
   return "step: values change at multiples of " + plural(step.bases, "base") + note + "; " + sections + "\n";
 }
 
 std::string describe_bigwig(const std::string& path) {
   const BigWigFile file = BigWigFile::open(path);
-  std::string text = "bigWig version " + std::to_string(file.version()) +
-                     (file.compressed() ? ", compressed" : ", not compressed") +
-                     (file.big_endian() ? ", big-endian" : "") + ", " + std::to_string(file.block_count()) +
-                     " blocks, " + std::to_string(file.zoom_levels()) + " zoom levels\n";
+  std::string text =
+      fmt::format("bigWig version {}{}{}, {} blocks, {} zoom levels\n", file.version(),
+                  file.compressed() ? ", compressed" : ", not compressed",
+                  file.big_endian() ? ", big-endian" : "", file.block_count(), file.zoom_levels());
   if (const auto& summary = file.summary())
-    text += "bases with a value: " + std::to_string(summary->bases_covered) + ", minimum " +
-            described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
-            ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
+    text += fmt::format("bases with a value: {}, minimum {}, maximum {}, sum {} (as stated in the file)\n",
+                        summary->bases_covered, described_number(summary->minimum),
+                        described_number(summary->maximum), described_number(summary->sum));
   text += describe_step(file);
   text += plural(file.chromosomes().size(), "chromosome") + "\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const Chromosome& chromosome = file.chromosomes()[i];
-    text += "  " + escape_control(chromosome.name) + ": " + std::to_string(chromosome.length) + " bases" +
-            (file.has_values(i) ? "" : ", no values") + "\n";
+    text += fmt::format("  {}: {} bases{}\n", escape_control(chromosome.name), chromosome.length,
+                        file.has_values(i) ? "" : ", no values");
   }
   return text;
 }
@@ -86,7 +87,7 @@ std::string describe_text(const std::string& path) {
   const auto end_chromosome = [&] {
     if (rows > 0)
       said += "  " + chromosome + ": " + plural(rows, "row") +
-              (chromhmm ? "" : ", the last one ends at base " + std::to_string(row.end)) + "\n";
+              (chromhmm ? "" : fmt::format(", the last one ends at base {}", row.end)) + "\n";
     rows = 0;
   };
   for (const std::string& cell : cells.empty() ? std::vector<std::string>{""} : cells) {

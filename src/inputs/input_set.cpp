@@ -1,5 +1,7 @@
 #include "inputs/input_set.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -136,8 +138,8 @@ void InputSet::State::open_inputs() {
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
-      throw UsageError("--bin-size is " + std::to_string(*options.bin_size) +
-                           ", the parameters' bin_size is " + std::to_string(parameters.bin_size),
+      throw UsageError(fmt::format("--bin-size is {}, the parameters' bin_size is {}", *options.bin_size,
+                                   parameters.bin_size),
                        "leave --bin-size out");
     parameters.bin_size = *options.bin_size;
   }
@@ -210,7 +212,7 @@ void InputSet::State::open_generated() {
   NameIndex names;
   for (const GeneratedSequence& generated : options.generated) {
     if (generated.bins < 1 || generated.bins > (std::int64_t{1} << 62) / bin)
-      throw UsageError("a sequence of " + std::to_string(generated.bins) + " bins cannot be generated");
+      throw UsageError(fmt::format("a sequence of {} bins cannot be generated", generated.bins));
     if (!names.add(generated.name).second)
       throw UsageError("two sequences are named \"" + generated.name + "\"");
     Sequence sequence;
@@ -301,7 +303,7 @@ Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeI
   if (array.rows > (std::int64_t{1} << 62) / bin)
     throw InputError(
         {array.file, "",
-         std::to_string(array.rows) + " bins are more than the program can count in " + units().many, ""});
+         fmt::format("{} bins are more than the program can count in {}", array.rows, units().many), ""});
   if (part) {
     sequence.origin = part->begin;
     sequence.length = part->end - part->begin;
@@ -324,8 +326,8 @@ Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeI
   const std::int64_t expected = count_bins(sequence.length, bin);
   if (array.rows != expected)
     throw InputError({array.file, "",
-                      "has " + std::to_string(array.rows) + " rows, but \"" + array.name + "\" has " +
-                          std::to_string(expected) + " bins of " + amount(bin),
+                      fmt::format("has {} rows, but \"{}\" has {} bins of {}", array.rows, array.name,
+                                  expected, amount(bin)),
                       ""});
   return sequence;
 }
@@ -660,7 +662,7 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
   if (found.masked > 0 && !scores.heads)
     scan.warnings.push_back(
         {"masked-mean",
-         std::to_string(found.masked) + " scores are -1e6 or less; they distort the mean used for centring",
+         fmt::format("{} scores are -1e6 or less; they distort the mean used for centring", found.masked),
          state_->sequences[index].title});
   return scan;
 }

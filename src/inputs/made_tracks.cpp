@@ -1,5 +1,7 @@
 #include "inputs/made_tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -52,7 +54,7 @@ void ReadTracks::count(const std::vector<InputArgument>& arguments, const std::v
       continue;
     }
     const CountRule rule = rule_of(argument, tracks);
-    const std::string key = argument.path + "?" + count_rule_text(rule) + "&bin=" + std::to_string(bin_size);
+    const std::string key = fmt::format("{}?{}&bin={}", argument.path, count_rule_text(rule), bin_size);
     key_of_[argument.path] = key;
     if (files_.contains(key) || std::ranges::find(keys, key) != keys.end()) continue;
     files.push_back({inspect_reads(argument.path), rule, {}});
@@ -188,9 +190,9 @@ class Reading {
     if (row.is_bin && row.begin < most) row.end = std::min(row.end, most);
     if (row.end > most)
       throw row.refused(
-          "ends at base " + std::to_string(row.end) + ", and " + row.chromosome +
-              (length_ > 0 ? " has " + std::to_string(length_) + " in " + known_.file
-                           : " may have " + std::to_string(kLongest)),
+          fmt::format("ends at base {}, and {}{}", row.end, row.chromosome,
+                      length_ > 0 ? fmt::format(" has {} in {}", length_, known_.file)
+                                  : fmt::format(" may have {}", kLongest)),
           row.is_bin ? "give the size of the bins (-b), or files of one genome" : "give files of one genome");
     found.back().length = row.end;
     for (std::size_t i = 0; i < into_.values.size(); ++i)
@@ -206,11 +208,11 @@ class Reading {
     const auto file = std::ranges::find_if(into_.text->files, [&](const ChromHmmFile& one) {
       return one.chromosome == last.name && (into_.cell.empty() || one.cell == into_.cell);
     });
-    throw InputError({file == into_.text->files.end() ? row.file : file->path, "",
-                      "has " + plural(last.length / bin_size_, "row") + ", and " + last.name + " has " +
-                          std::to_string(length_ / bin_size_) + " bins of " + std::to_string(bin_size_) +
-                          " bases in " + known_.file,
-                      "give the size of the bins (-b), or files of one genome"});
+    throw InputError(
+        {file == into_.text->files.end() ? row.file : file->path, "",
+         fmt::format("has {}, and {} has {} bins of {} bases in {}", plural(last.length / bin_size_, "row"),
+                     last.name, length_ / bin_size_, bin_size_, known_.file),
+         "give the size of the bins (-b), or files of one genome"});
   }
 
   TextRead& into_;
@@ -277,7 +279,7 @@ std::string TextTracks::path_of(const InputArgument& argument) const {
 
 void TextTracks::read(const std::vector<InputArgument>& arguments, const KnownChromosomes& known,
                       std::int64_t bin_size, int threads, std::vector<std::string>& notes) {
-  run_ = "&bin=" + std::to_string(bin_size) + " beside " + known.file;
+  run_ = fmt::format("&bin={} beside {}", bin_size, known.file);
   for (const InputArgument& argument : arguments) run_ += " " + argument.path;
   std::vector<TextRead> texts;
   for (const InputArgument& argument : arguments) {

@@ -1,5 +1,7 @@
 #include "inputs/track_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -37,14 +39,15 @@ void add(ArrayInput input, const NpyArray& array, std::uint64_t& room, std::vect
 }
 
 InputError wrong_columns(const ArrayInput& input, std::int64_t columns, const std::string& columns_are) {
-  const std::string expected = std::to_string(columns) + " " + columns_are;
+  const std::string expected = fmt::format("{} {}", columns, columns_are);
   if (input.rows == columns)
-    return InputError({input.file, "",
-                       "has " + std::to_string(input.rows) + " rows and " + std::to_string(input.columns) +
-                           " columns, and the parameters have " + expected + ": the array looks transposed",
-                       "save a.T, whose rows are positions"});
+    return InputError(
+        {input.file, "",
+         fmt::format("has {} rows and {} columns, and the parameters have {}: the array looks transposed",
+                     input.rows, input.columns, expected),
+         "save a.T, whose rows are positions"});
   return InputError({input.file, "",
-                     "has " + std::to_string(input.columns) + " columns, the parameters have " + expected,
+                     fmt::format("has {} columns, the parameters have {}", input.columns, expected),
                      columns_are == "tracks" ? "--missing-track NAME does without a track" : ""});
 }
 
@@ -71,8 +74,8 @@ void add_members(const InputArgument& argument, std::uint64_t& room, std::vector
   const std::size_t found = arrays.size() - before;
   if (found == 0) archive->load(0);  // says what is wrong with it
   if (argument.named && found != 1)
-    throw UsageError("\"" + argument.name + "=\" gives one name to " + argument.path + ", which holds " +
-                         std::to_string(found) + " arrays",
+    throw UsageError(fmt::format("\"{}=\" gives one name to {}, which holds {} arrays", argument.name,
+                                 argument.path, found),
                      "leave the name out: each array in the archive has its own name");
   if (!passed.empty())
     warnings.push_back(
@@ -137,8 +140,8 @@ std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,
     const std::size_t found = *place;
     if (candidates[j].rows != sequences[found].rows)
       throw InputError({candidates[j].file, "",
-                        "has " + std::to_string(candidates[j].rows) + " rows, " + sequences[found].file +
-                            " has " + std::to_string(sequences[found].rows),
+                        fmt::format("has {} rows, {} has {}", candidates[j].rows, sequences[found].file,
+                                    sequences[found].rows),
                         ""});
     pairs[found] = j;
   }
@@ -181,10 +184,10 @@ void require_length(const BigWigFile& file, const Chromosome& chromosome, const 
   if (!index) return;
   const std::int64_t length = file.chromosomes()[*index].length;
   if (length != chromosome.length)
-    throw InputError({file.path(), "",
-                      chromosome.name + " has " + std::to_string(length) + " bases, in " + other_file + " " +
-                          std::to_string(chromosome.length),
-                      "give tracks of one genome"});
+    throw InputError(
+        {file.path(), "",
+         fmt::format("{} has {} bases, in {} {}", chromosome.name, length, other_file, chromosome.length),
+         "give tracks of one genome"});
 }
 
 struct Candidate {

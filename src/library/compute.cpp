@@ -1,4 +1,6 @@
 // semicrf_compute(): the analyses of a request, over every sequence.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -36,9 +38,9 @@ bool wanted(std::span<const semicrf_sequence> sequences, semicrf_output semicrf_
 AnalysisList analyses_of(const semicrf_request& request, std::span<const semicrf_sequence> sequences,
                          const EngineOptions& engine) {
   if (request.best < 0 || request.best > kMostBestPaths)
-    throw UsageError("best is " + std::to_string(request.best), "it is 0 to 1000");
+    throw UsageError(fmt::format("best is {}", request.best), "it is 0 to 1000");
   if (request.samples < 0 || request.samples > kMostSamples)
-    throw UsageError("samples is " + std::to_string(request.samples), "it is 0 to 1000000");
+    throw UsageError(fmt::format("samples is {}", request.samples), "it is 0 to 1000000");
   PosteriorRequest posteriors;
   posteriors.labels = wanted(sequences, &semicrf_sequence::labels);
   posteriors.starts = wanted(sequences, &semicrf_sequence::starts);

@@ -1,5 +1,7 @@
 #include "library/compute_on_device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -55,8 +57,7 @@ class DeviceComputation {
     check_device_rows(array, length, model_.parameters.num_labels(), what);
     if (array.type == SEMICRF_FLOAT32) scores.f32 = static_cast<const float*>(array.data);
     if (array.type == SEMICRF_FLOAT64) scores.f64 = static_cast<const double*>(array.data);
-    if (scores.empty())
-      throw UsageError(what + ": type " + std::to_string(array.type) + " is not for devices", "");
+    if (scores.empty()) throw UsageError(fmt::format("{}: type {} is not for devices", what, array.type), "");
     scores.on_device = true;
     return scores;
   }

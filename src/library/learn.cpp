@@ -1,4 +1,6 @@
 // semicrf_learn(): models from tracks alone, as the command `learn` fits them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -35,7 +37,7 @@ std::optional<EmissionFamily> family_of(const char* name) {
 LearnOptions options_of(const semicrf_learning& how, const semicrf_options& engine) {
   constexpr int kMostLabels = 200, kMostRestarts = 1000;
   if (how.num_labels < 1 || how.num_labels > kMostLabels)
-    throw UsageError("num_labels is " + std::to_string(how.num_labels), "it is 1 to 200");
+    throw UsageError(fmt::format("num_labels is {}", how.num_labels), "it is 1 to 200");
   if (how.max_duration < 0 || how.max_iterations < 0 || how.restarts < 0 || how.restarts > kMostRestarts ||
       !(how.tolerance >= 0))
     throw UsageError("max_duration, max_iterations, restarts and tolerance must not be negative", "");
@@ -61,9 +63,7 @@ TrainingPiece piece_of(const semicrf_array& given, std::size_t index, std::int64
   if (given.data == nullptr) throw UsageError(what + " is a null pointer", "");
   const NpyArray array = viewed(given, what);
   if (array.columns() != columns)
-    throw UsageError(
-        what + ": has " + std::to_string(array.columns()) + " columns, expected " + std::to_string(columns),
-        "");
+    throw UsageError(fmt::format("{}: has {} columns, expected {}", what, array.columns(), columns), "");
   TrainingPiece piece;
   piece.location.chromosome = name;
   piece.location.limit = piece.length = array.rows();
@@ -85,7 +85,7 @@ std::vector<Track> tracks_of(const semicrf_model* start, std::int64_t columns) {
   if (start != nullptr) return start->model->tracks;
   std::vector<Track> tracks;
   for (std::int64_t f = 1; f <= columns; ++f)
-    tracks.push_back({.name = "track" + std::to_string(f), .missing = MissingPolicy::kSkip});
+    tracks.push_back({.name = fmt::format("track{}", f), .missing = MissingPolicy::kSkip});
   return tracks;
 }
 

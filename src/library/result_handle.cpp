@@ -1,5 +1,7 @@
 #include "library/result_handle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -18,8 +20,8 @@ constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 const SequenceFound& sequence_of(const semicrf_result* result, std::size_t sequence) {
   require(result, "result");
   if (sequence >= result->sequences.size())
-    throw UsageError("there is no sequence " + std::to_string(sequence) + " in the result, which has " +
-                         std::to_string(result->sequences.size()),
+    throw UsageError(fmt::format("there is no sequence {} in the result, which has {}", sequence,
+                                 result->sequences.size()),
                      "");
   return result->sequences[sequence];
 }
@@ -53,7 +55,7 @@ double number_of(const SequenceFound& of, semicrf_number which) {
     case SEMICRF_LOG_CONSTRAINTS:
       return found.log_constraint_probability.value_or(kNotKnown);
   }
-  throw UsageError("number " + std::to_string(which) + " is none of semicrf_number", "");
+  throw UsageError(fmt::format("number {} is none of semicrf_number", which), "");
 }
 
 std::size_t count_paths(const PieceResult& found, semicrf_path_kind kind) {
@@ -70,15 +72,14 @@ std::size_t count_paths(const PieceResult& found, semicrf_path_kind kind) {
       return samples != nullptr ? samples->draws.size() : 0;
     }
   }
-  throw UsageError("kind " + std::to_string(kind) + " is none of semicrf_path_kind", "");
+  throw UsageError(fmt::format("kind {} is none of semicrf_path_kind", kind), "");
 }
 
 // Calls visit(segments, score, log probability) for a path that is there.
 template <class Visit>
 void visit_path(const PieceResult& found, semicrf_path_kind kind, std::size_t index, Visit visit) {
   if (index >= count_paths(found, kind))
-    throw UsageError("there is no path " + std::to_string(index) + " of this kind, but " +
-                         std::to_string(count_paths(found, kind)),
+    throw UsageError(fmt::format("there is no path {} of this kind, but {}", index, count_paths(found, kind)),
                      "");
   if (kind == SEMICRF_RANKED) {
     const auto& best = found.get<BestPaths>();
@@ -138,9 +139,8 @@ semicrf_status semicrf_result_segments(const semicrf_result* result, size_t sequ
     visit_path(sequence_of(result, sequence).result, kind, index,
                [&](const SegmentList& found, double, double) {
                  if (static_cast<std::size_t>(found.size()) > capacity)
-                   throw UsageError("capacity is " + std::to_string(capacity) + ", the path has " +
-                                        std::to_string(found.size()) + " segments",
-                                    "");
+                   throw UsageError(
+                       fmt::format("capacity is {}, the path has {} segments", capacity, found.size()), "");
                  SegmentList::Reader reader(found);
                  semicrf_segment* to = segments;
                  for (Segment one; reader.next(one);) *to++ = {one.begin, one.end, one.label};

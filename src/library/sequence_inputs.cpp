@@ -1,5 +1,7 @@
 #include "library/sequence_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -19,14 +21,14 @@ std::string of_sequence(const std::string& what, const std::string& name) {
 }
 
 std::string shape_text(std::int64_t rows, std::int64_t columns) {
-  return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+  return fmt::format("({}, {})", rows, columns);
 }
 
 template <class Array>
 void check_type(const Array& array, const std::string& what, bool half) {
   if (array.type == SEMICRF_FLOAT32 || array.type == SEMICRF_FLOAT64) return;
   if (half && array.type == SEMICRF_FLOAT16) return;
-  throw UsageError(what + ": type " + std::to_string(array.type) + " is none of semicrf_type for it", "");
+  throw UsageError(fmt::format("{}: type {} is none of semicrf_type for it", what, array.type), "");
 }
 
 NpyType npy_type(semicrf_type type) {
@@ -76,7 +78,7 @@ class GivenConstraints : public ConstraintSet {
 
   std::vector<Constraint> of(const BinLocation&, std::int64_t) override { return constraints_; }
   [[noreturn]] void refuse(const Constraint& constraint, const BinLocation&) const override {
-    throw InputError({of_sequence("constraint " + std::to_string(constraint.number), name_), "",
+    throw InputError({of_sequence(fmt::format("constraint {}", constraint.number), name_), "",
                       "no segmentation meets this one and those that begin before it", ""});
   }
 
@@ -91,7 +93,7 @@ std::vector<int> forbidden_by(const semicrf_constraint& given, int num_labels, c
   std::vector<bool> named(static_cast<std::size_t>(num_labels));
   for (const int label : std::span(given.labels, given.num_labels)) {
     if (label < 0 || label >= num_labels)
-      throw UsageError(what + ": there is no label " + std::to_string(label), "");
+      throw UsageError(fmt::format("{}: there is no label {}", what, label), "");
     named[label] = true;
   }
   std::vector<int> forbidden;
@@ -104,8 +106,8 @@ std::vector<int> forbidden_by(const semicrf_constraint& given, int num_labels, c
 std::optional<Constraint> constraint_of(const semicrf_constraint& given, std::int64_t length, int num_labels,
                                         const std::string& what) {
   if (given.begin < 0 || given.end <= given.begin || given.end > length)
-    throw UsageError(what + ": [" + std::to_string(given.begin) + ", " + std::to_string(given.end) +
-                         ") is no range of a sequence of " + std::to_string(length) + " positions",
+    throw UsageError(fmt::format("{}: [{}, {}) is no range of a sequence of {} positions", what, given.begin,
+                                 given.end, length),
                      "");
   Constraint one;
   one.begin = given.begin;
@@ -126,7 +128,7 @@ std::optional<Constraint> constraint_of(const semicrf_constraint& given, std::in
       if (one.begin == 0) throw UsageError(what + ": a segment starts at position 0, always", "");
       return one;
   }
-  throw UsageError(what + ": kind " + std::to_string(given.kind) + " is none of semicrf_constraint_kind", "");
+  throw UsageError(fmt::format("{}: kind {} is none of semicrf_constraint_kind", what, given.kind), "");
 }
 
 struct OutputArray {
@@ -211,7 +213,7 @@ std::shared_ptr<SequenceScores> open_sequence(const LibraryModel& model, const s
   request.threads = threads;
   SequenceScan scan = scan_sequence(*scores->rows, request);
   if (!scan.missing.empty())
-    throw InputError({what, "row " + std::to_string(scan.missing.front().begin),
+    throw InputError({what, fmt::format("row {}", scan.missing.front().begin),
                       "a track has no value (NaN), and its \"missing\" is \"skip\"",
                       "cut the sequence there, or choose another \"missing\" for the track"});
   if (request.want_mean)
@@ -226,7 +228,7 @@ std::shared_ptr<ConstraintSet> constraints_of(const semicrf_sequence& sequence, 
     throw UsageError(of_sequence("constraints", name) + " is a null pointer", "");
   std::vector<Constraint> found;
   for (std::size_t i = 0; i < sequence.num_constraints; ++i) {
-    const std::string what = of_sequence("constraint " + std::to_string(i), name);
+    const std::string what = of_sequence(fmt::format("constraint {}", i), name);
     if (auto one = constraint_of(sequence.constraints[i], sequence.scores.rows, model.parameters.num_labels(),
                                  what)) {
       one->number = i;
@@ -243,19 +245,19 @@ std::vector<Segment> given_segments(const semicrf_sequence& sequence, int num_la
   std::vector<Segment> segments;
   std::int64_t at = 0;
   for (const semicrf_segment& one : std::span(sequence.segments, sequence.num_segments)) {
-    const std::string what = of_sequence("segment " + std::to_string(segments.size()), name) + ": ";
+    const std::string what = of_sequence(fmt::format("segment {}", segments.size()), name) + ": ";
     if (one.begin != at || one.end <= one.begin)
-      throw UsageError(what + "[" + std::to_string(one.begin) + ", " + std::to_string(one.end) +
-                           "), expected one that begins at " + std::to_string(at),
-                       "segments follow each other without gaps");
+      throw UsageError(
+          fmt::format("{}[{}, {}), expected one that begins at {}", what, one.begin, one.end, at),
+          "segments follow each other without gaps");
     if (one.label < 0 || one.label >= num_labels)
-      throw UsageError(what + "there is no label " + std::to_string(one.label), "");
+      throw UsageError(fmt::format("{}there is no label {}", what, one.label), "");
     segments.push_back({one.begin, one.end, static_cast<int>(one.label)});
     at = one.end;
   }
   if (at != sequence.scores.rows)
-    throw UsageError(of_sequence("segments", name) + " end at " + std::to_string(at) + ", the sequence at " +
-                         std::to_string(sequence.scores.rows),
+    throw UsageError(fmt::format("{} end at {}, the sequence at {}", of_sequence("segments", name), at,
+                                 sequence.scores.rows),
                      "");
   return segments;
 }

@@ -1,5 +1,6 @@
 #include "log/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <cstddef>
@@ -18,7 +19,7 @@ void log_warning(const Warning& warning) {
 std::vector<std::string> first_lines(std::vector<std::string> lines) {
   constexpr std::size_t kShown = 50;
   if (lines.size() <= kShown) return lines;
-  const std::string rest = "and " + std::to_string(lines.size() - kShown) + " more";
+  const std::string rest = fmt::format("and {} more", lines.size() - kShown);
   lines.resize(kShown);
   lines.push_back(rest);
   return lines;
@@ -39,9 +40,8 @@ void RepeatedWarnings::tell() {
   for (const auto& [code, group] : groups_) {
     std::string places = joined(group.places, ", ");
     if (group.count > 1) {
-      if (group.count > kShownPlaces)
-        places += " and " + std::to_string(group.count - kShownPlaces) + " more";
-      places = std::to_string(group.count) + " times (" + places + "), first";
+      if (group.count > kShownPlaces) places += fmt::format(" and {} more", group.count - kShownPlaces);
+      places = fmt::format("{} times ({}), first", group.count, places);
     }
     log_warning({code, places + ": " + group.message});
   }

@@ -1,4 +1,6 @@
 // Segments as BED, with the posteriors along the path where these were computed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -96,10 +98,9 @@ class NarrowPeakSink : public SegmentSink {
         summit = std::to_string(from + (to - from) / 2 - begin);
       }
     const std::string& name = names_[segment.label];
-    file_.write(location_.chromosome + "\t" + std::to_string(begin) + "\t" +
-                std::to_string(location_.end_base(segment.end)) + "\t" + name + "_" +
-                std::to_string(++peaks_) + "\t" + std::to_string(bed_score(p)) + "\t.\t" + signal + "\t-1\t" +
-                formatted("%.6g", -std::log10(std::max(1 - p, kLeast))) + "\t" + summit + "\n");
+    file_.write(fmt::format("{}\t{}\t{}\t{}_{}\t{}\t.\t{}\t-1\t{}\t{}\n", location_.chromosome, begin,
+                            location_.end_base(segment.end), name, ++peaks_, bed_score(p), signal,
+                            formatted("%.6g", -std::log10(std::max(1 - p, kLeast))), summit));
   }
 
   OutputFile& file_;
@@ -140,8 +141,8 @@ class BedGraphSink : public OutputSink {
   void end_piece(const PieceResult&) override { writer_.end_piece(); }
   void finish() override {
     if (output_.bedgraph.min_value <= 0 || output_.label) return;
-    log_note("left out " + std::to_string(writer_.dropped_bins()) + " bins below --min-posterior, " +
-             formatted("%.6g", writer_.dropped_mass()) + " boundaries in all");
+    log_note(fmt::format("left out {} bins below --min-posterior, {} boundaries in all",
+                         writer_.dropped_bins(), formatted("%.6g", writer_.dropped_mass())));
   }
 
  private:

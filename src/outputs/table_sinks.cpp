@@ -1,4 +1,6 @@
 // Tables of what the posteriors say about the segments of the best path and about its boundaries.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -86,10 +88,10 @@ class ReviewSink : public OutputSink {
     writer_.finish(boundaries_);
     const std::string listed =
         writer_.lines() < writer_.added()
-            ? "; the " + std::to_string(writer_.lines()) + " least certain are listed (--review-top)"
+            ? fmt::format("; the {} least certain are listed (--review-top)", writer_.lines())
             : "";
-    log_note("--review: " + std::to_string(writer_.added()) + " of " + std::to_string(boundaries_) +
-             " boundaries are uncertain" + listed);
+    log_note(
+        fmt::format("--review: {} of {} boundaries are uncertain{}", writer_.added(), boundaries_, listed));
   }
 
  private:

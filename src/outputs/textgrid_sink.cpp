@@ -1,4 +1,6 @@
 // Segments of one sequence as a Praat TextGrid (long format): a tier of intervals, with times in seconds.
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/text/text.h"
@@ -25,11 +27,11 @@ class TextGridSink : public SegmentSink {
   void finish() override {
     add_interval(end_, limit_, "\"\"");
     const std::string span = "xmin = " + time(origin_) + "\n" + "xmax = " + time(limit_) + "\n";
-    file_.write("File type = \"ooTextFile\"\nObject class = \"TextGrid\"\n\n" + span +
-                "tiers? <exists>\nsize = 1\nitem []:\n    item [1]:\n        class = \"IntervalTier\"\n"
-                "        name = \"segments\"\n        xmin = " +
-                time(origin_) + "\n        xmax = " + time(limit_) +
-                "\n        intervals: size = " + std::to_string(intervals_) + "\n" + text_);
+    file_.write(
+        fmt::format("File type = \"ooTextFile\"\nObject class = \"TextGrid\"\n\n{}tiers? <exists>\nsize = "
+                    "1\nitem []:\n    item [1]:\n        class = \"IntervalTier\"\n        name = "
+                    "\"segments\"\n        xmin = {}\n        xmax = {}\n        intervals: size = {}\n{}",
+                    span, time(origin_), time(limit_), intervals_, text_));
   }
 
  private:
@@ -55,8 +57,9 @@ class TextGridSink : public SegmentSink {
 
   void add_interval(std::int64_t begin, std::int64_t end, const std::string& text) {
     if (begin >= end) return;
-    text_ += "        intervals [" + std::to_string(++intervals_) + "]:\n            xmin = " + time(begin) +
-             "\n            xmax = " + time(end) + "\n            text = " + text + "\n";
+    text_ += fmt::format(
+        "        intervals [{}]:\n            xmin = {}\n            xmax = {}\n            text = {}\n",
+        ++intervals_, time(begin), time(end), text);
     end_ = end;
   }
 

@@ -1,5 +1,7 @@
 #include "query/query_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -73,8 +75,8 @@ class ClaimTable {
     file.write("chrom\tstart\tend\tclaim\tprobability\tlog_odds\n");
     for (std::size_t i = 0; i < claims_.size(); ++i) {
       const ClaimLine& claim = claims_[i];
-      std::string line = claim.chromosome + "\t" + std::to_string(claim.begin) + "\t" +
-                         std::to_string(claim.end) + "\t" + claim.text + "\t";
+      std::string line =
+          fmt::format("{}\t{}\t{}\t{}\t", claim.chromosome, claim.begin, claim.end, claim.text);
       if (const std::optional<ClaimResult>& result = results_[i]) {
         line += number(std::exp(result->log_true), digits) + "\t" +
                 number(result->log_true - result->log_false, digits);
@@ -102,7 +104,7 @@ class ClaimTable {
     const std::size_t bytes =
         static_cast<std::size_t>(bins) * static_cast<std::size_t>(model.num_labels) * kBytesPerNumber;
     check_memory_limit(max_memory, kFixedMemory + bytes,
-                       path + ": the claim of line " + std::to_string(claim.line), "",
+                       fmt::format("{}: the claim of line {}", path, claim.line), "",
                        "give --max-memory " + memory_option(kFixedMemory + bytes) +
                            ", or claim something of a shorter interval");
   }
@@ -144,9 +146,10 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
 
 // The warning about claims that no piece holds.
 Warning unanswered_warning(std::int64_t count) {
-  return {"claims-not-decoded", std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
-                                    " no answer (\".\"): the interval is not inside a single decoded stretch "
-                                    "(regions, excluded parts and missing values end a stretch)"};
+  return {"claims-not-decoded",
+          fmt::format("{}{} no answer (\".\"): the interval is not inside a single decoded stretch (regions, "
+                      "excluded parts and missing values end a stretch)",
+                      count, count == 1 ? " claim has" : " claims have")};
 }
 
 }  // namespace

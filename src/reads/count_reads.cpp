@@ -1,5 +1,6 @@
 #include "reads/count_reads.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -176,10 +177,10 @@ class Counting {
 
 InputError other_length(const ReadFileInfo& file, const Chromosome& chromosome, const Chromosome& other,
                         const std::string& other_file) {
-  return InputError({file.path, "",
-                     chromosome.name + " has " + std::to_string(chromosome.length) + " bases, in " +
-                         other_file + " " + std::to_string(other.length),
-                     "give files of one genome"});
+  return InputError(
+      {file.path, "",
+       fmt::format("{} has {} bases, in {} {}", chromosome.name, chromosome.length, other_file, other.length),
+       "give files of one genome"});
 }
 
 }  // namespace
@@ -234,7 +235,7 @@ ReadChromosomes chromosomes_of_reads(const std::vector<const ReadFileInfo*>& fil
     if (chromosome.length > kLongestChromosome)
       throw InputError(
           {from, "",
-           chromosome.name + " has " + std::to_string(chromosome.length) + " bases, more than can be counted",
+           fmt::format("{} has {} bases, more than can be counted", chromosome.name, chromosome.length),
            "check the lengths of chromosomes"});
   if (!empty.empty())
     chosen.warnings.push_back({"empty-chromosomes",

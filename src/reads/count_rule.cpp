@@ -1,5 +1,7 @@
 #include "reads/count_rule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -28,7 +30,7 @@ std::int64_t number_of(std::string_view key, std::string_view value, std::int64_
   const auto number = number_in<std::int64_t>(value);
   if (!number || *number < least || *number > most)
     throw UsageError("the option " + std::string(key) + " of a file of reads is '" + std::string(value) + "'",
-                     "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+                     fmt::format("give a whole number from {} to {}", least, most));
   return *number;
 }
 

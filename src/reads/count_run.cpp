@@ -1,5 +1,7 @@
 #include "reads/count_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -66,13 +68,13 @@ class CountRun {
               plural(groups_->cells(), "cell") + ": " + few_names(groups_->names()) + "\n";
     std::int64_t bins = 0;
     for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) bins += grid_.bins(i);
-    text += "bins:   " + std::to_string(bins) + " of " + amount(grid_.bin) + " on " +
-            plural(grid_.chromosomes.size(), "chromosome") + "\n";
+    text += fmt::format("bins:   {} of {} on {}\n", bins, amount(grid_.bin),
+                        plural(grid_.chromosomes.size(), "chromosome"));
     for (const std::string& path : output_paths()) text += "output: " + path + "\n";
     if (!options_.chromhmm_folder.empty())
       text += "output: " + options_.chromhmm_folder + "/SAMPLE_CHROMOSOME_binary.txt.gz\n";
-    return text + "memory: " + std::to_string(memory() >> 20) + " MiB at most with " +
-           plural(options_.threads, "thread") + ", whatever the number of reads\n";
+    return fmt::format("{}memory: {} MiB at most with {}, whatever the number of reads\n", text,
+                       memory() >> 20, plural(options_.threads, "thread"));
   }
 
  private:
@@ -147,13 +149,13 @@ class CountRun {
                                     : "no read has a barcode of " + groups_->path() + ": there is " +
                                           groups_->example() + ", here " + tally.example(),
                         "give the barcodes of the table as the reads have them"});
-    log_note(file.file.path + ": " + std::to_string(tally.cells_found()) + " of " +
-             plural(groups_->cells(), "cell") + " found");
+    log_note(fmt::format("{}: {} of {} found", file.file.path, tally.cells_found(),
+                         plural(groups_->cells(), "cell")));
     if (others + without == 0) return;
     log_warning({"reads-without-group",
-                 plural(others, "read") + " with a barcode that " + groups_->path() + " lacks" +
-                     (others == 0 ? "" : ", such as " + tally.example()) + ", and " +
-                     std::to_string(without) + " without one " + column + " are not counted",
+                 fmt::format("{} with a barcode that {} lacks{}, and {} without one {} are not counted",
+                             plural(others, "read"), groups_->path(),
+                             others == 0 ? "" : ", such as " + tally.example(), without, column),
                  file.file.path});
   }
 
@@ -200,9 +202,8 @@ class CountRun {
     const bool several_groups = !options_.groups_file.empty() && options_.rows.size() > 1;
     const std::size_t samples = several_groups ? options_.rows.size() : samples_of(options_.rows).size();
     if (!options_.output.empty() && is_npz(options_.output) && samples > 1)
-      throw UsageError(
-          "an .npz file has the tracks of one sample, and " + std::to_string(samples) + " are given",
-          "give --prefix PREFIX, or one sample at a time");
+      throw UsageError(fmt::format("an .npz file has the tracks of one sample, and {} are given", samples),
+                       "give --prefix PREFIX, or one sample at a time");
     if (!options_.output.empty() && !is_npz(options_.output) && !options_.groups_file.empty())
       throw UsageError("-o names one bigWig file, and every group has its own",
                        "give --prefix PREFIX, or a name ending in .npz");
@@ -239,8 +240,8 @@ class CountRun {
   void check_memory() const {
     if (!options_.max_memory || memory() <= wide(*options_.max_memory)) return;
     throw MemoryError({"", "",
-                       "count needs " + std::to_string(memory() >> 20) + " MiB, and --max-memory is " +
-                           std::to_string(*options_.max_memory >> 20) + " MiB",
+                       fmt::format("count needs {} MiB, and --max-memory is {} MiB", memory() >> 20,
+                                   *options_.max_memory >> 20),
                        "give fewer threads (-t), larger bins (-b), bigWig in place of .npz, or more memory"});
   }
 

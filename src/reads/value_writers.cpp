@@ -1,5 +1,7 @@
 #include "reads/value_writers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,8 +60,8 @@ void write_npz(const ReadGrid& grid, const std::vector<const BinValues*>& tracks
   if (const std::size_t arrays = any ? with_values : grid.chromosomes.size();
       arrays > NpzWriter::kMostMembers)
     throw InputError({output.path(), "",
-                      "an .npz file has " + std::to_string(NpzWriter::kMostMembers) +
-                          " arrays at most, and " + std::to_string(arrays) + " chromosomes have values",
+                      fmt::format("an .npz file has {} arrays at most, and {} chromosomes have values",
+                                  NpzWriter::kMostMembers, arrays),
                       "write bigWig files, or give fewer chromosomes (-g)"});
   std::vector<double> rows;
   std::vector<float> tile;

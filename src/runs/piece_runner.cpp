@@ -1,5 +1,7 @@
 #include "runs/piece_runner.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <exception>
 #include <optional>
@@ -267,13 +269,13 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
 }
 
 void PieceRunner::refuse_infeasible(const Piece& piece) {
-  std::string what = "no segmentation of " + std::to_string(piece.bins.size()) + " bins has a finite score";
+  std::string what = fmt::format("no segmentation of {} bins has a finite score", piece.bins.size());
   const int shortest = shortest_duration(engines_.first().model());
   const bool seen_whole = !piece.cut.any();  // segments at cuts may be seen in part, however short
   if (seen_whole && shortest == 0) {
     what += "; every duration is forbidden";
   } else if (seen_whole && shortest > piece.bins.size()) {
-    what += "; the shortest allowed duration is " + std::to_string(shortest);
+    what += fmt::format("; the shortest allowed duration is {}", shortest);
   }
   const std::lock_guard lock(shared_);
   if (options_.infeasible == InfeasiblePolicy::kError)

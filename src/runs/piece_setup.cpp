@@ -1,5 +1,7 @@
 #include "runs/piece_setup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -77,8 +79,8 @@ void check_posteriors(const PosteriorBlock& block, const BinLocation& location, 
                         "the scores are too large: beside one of " + formatted("%g", largest) +
                             " the others have no digits left, and posteriors are no numbers",
                         "keep scores below 1e12, and write -inf for what is impossible"});
-    throw std::logic_error(location.place(t, t + 1) + ": a posterior is " + std::to_string(*bad) +
-                           " where it should be a probability");
+    throw std::logic_error(fmt::format("{}: a posterior is {} where it should be a probability",
+                                       location.place(t, t + 1), *bad));
   }
 }
 

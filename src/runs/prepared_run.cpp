@@ -1,5 +1,7 @@
 #include "runs/prepared_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -329,10 +331,11 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   const std::size_t wanted = 2 * files.size() + kOthers;
   const std::int64_t most = allow_open_files(static_cast<std::int64_t>(wanted));
   if (most < static_cast<std::int64_t>(files.size() + kOthers))
-    throw UsageError("the run has " + std::to_string(files.size()) +
-                         " outputs that are open at once, and the system allows this process " +
-                         std::to_string(most) + " open files",
-                     "raise the limit (ulimit -n), or write fewer of them");
+    throw UsageError(
+        fmt::format(
+            "the run has {} outputs that are open at once, and the system allows this process {} open files",
+            files.size(), most),
+        "raise the limit (ulimit -n), or write fewer of them");
   for (const PlannedOutput& output : plan) {
     kept_by_outputs_ += output.kept;
     if (output.file.index != IndexKind::kNone)
@@ -353,8 +356,9 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence([&](const LongestPiece& piece) {
     const Sequence& sequence = piece.sequence;
-    text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
-            std::to_string(total_bins(piece.pieces)) + " bins\t" + plural(piece.pieces.size(), "piece");
+    text +=
+        fmt::format("sequence\t{}\t{}\t{} bins\t{}", escape_control(sequence.title), amount(sequence.length),
+                    total_bins(piece.pieces), plural(piece.pieces.size(), "piece"));
     const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.chain, analyses_,
                                          window_budget_ - std::min(piece.kept, window_budget_));
     for (std::size_t i = 0; i < windows.windows.size(); ++i) {

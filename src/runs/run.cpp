@@ -1,5 +1,7 @@
 #include "runs/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -242,8 +244,8 @@ std::vector<HubSignal> hub_signals(const DecodeOptions& options) {
     bytes += std::filesystem::file_size(signals.back().path);
   }
   if (!signals.empty())
-    log_note("--hub: " + plural(signals.size(), "input track") + ", " + std::to_string(bytes) +
-             " bytes, to be copied into " + options.hub.folder + "; --no-hub-tracks leaves them out");
+    log_note(fmt::format("--hub: {}, {} bytes, to be copied into {}; --no-hub-tracks leaves them out",
+                         plural(signals.size(), "input track"), bytes, options.hub.folder));
   return signals;
 }
 
@@ -270,10 +272,10 @@ void add_chromhmm_folder(const DecodeOptions& options, const PreparedRun& run, c
   constexpr std::int64_t kOthers = 64;
   const auto needed = static_cast<std::int64_t>(files.chromosomes.size()) + kOthers;
   if (const std::int64_t most = allow_open_files(needed); most < needed)
-    throw UsageError("--chromhmm-out: the system allows this process " + std::to_string(most) +
-                         " open files, and each of " + plural(files.chromosomes.size(), "chromosome") +
-                         " is one",
-                     "choose chromosomes with -r or -g, or raise the limit (ulimit -n)");
+    throw UsageError(
+        fmt::format("--chromhmm-out: the system allows this process {} open files, and each of {} is one",
+                    most, plural(files.chromosomes.size(), "chromosome")),
+        "choose chromosomes with -r or -g, or raise the limit (ulimit -n)");
   std::vector<std::string> notes;
   add_chromhmm(files, plan, notes);
   for (const std::string& note : notes) log_note(note);
@@ -317,7 +319,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
 // Refuses, with --best, the options that go with a single path only.
 void check_best(const DecodeOptions& options) {
   if (options.best == 1) return;
-  const std::string best = "--best " + std::to_string(options.best);
+  const std::string best = fmt::format("--best {}", options.best);
   if (options.output == "-")
     throw UsageError(best + ": several segmentations cannot go to standard output, because each is a file",
                      "give --output, for example out.bed");
@@ -380,10 +382,11 @@ void allow_ranks(const DecodeOptions& options) {
   const std::int64_t each = is_bigbed_name(options.output) ? 2 : 1;
   const std::int64_t most = allow_open_files(each * options.best + kOthers);
   if (most < each * options.best + kOthers)
-    throw UsageError("--best " + std::to_string(options.best) + ": the system allows this process " +
-                         std::to_string(most) + " open files, and each segmentation is one",
-                     "use --best " + std::to_string(std::max<std::int64_t>(1, (most - kOthers) / each)) +
-                         " or less, or raise the limit (ulimit -n)");
+    throw UsageError(
+        fmt::format("--best {}: the system allows this process {} open files, and each segmentation is one",
+                    options.best, most),
+        fmt::format("use --best {} or less, or raise the limit (ulimit -n)",
+                    std::max<std::int64_t>(1, (most - kOthers) / each)));
 }
 
 // The folders of outputs, which go away again where nothing is written to them.
@@ -482,8 +485,8 @@ PlannedOutput label_arrays(const PosteriorOptions& options, const PreparedRun& r
   const std::vector<NamedShape> shapes = label_array_shapes(options, run);
   if (has_ending(name, {".npz"})) return label_archive_output({name}, shapes, output.values);
   if (shapes.size() != 1)
-    throw UsageError(std::string(output.option) + " with an .npy file needs exactly one sequence, not " +
-                         std::to_string(shapes.size()),
+    throw UsageError(fmt::format("{} with an .npy file needs exactly one sequence, not {}",
+                                 std::string(output.option), shapes.size()),
                      "give a name that ends in .npz for all of them, or choose one with --region");
   return label_array_output({name}, shapes.front().shape, output.values);
 }

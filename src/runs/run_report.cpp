@@ -1,5 +1,7 @@
 #include "runs/run_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyses/posteriors/posterior_summing.h"
@@ -16,13 +18,13 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
   constexpr std::int64_t kShare = 10;     // a tenth
   if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
   const std::string share = formatted("%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
-  return Warning{"exact-blocks",
-                 std::to_string(fallbacks) + " fallbacks in " + std::to_string(blocks) + " blocks of " +
-                     std::to_string(kBlockPositions) + " bins (" + share +
-                     " per block): scores, transitions or durations there differ by too much for fast "
-                     "arithmetic, and an exact method was used, which is slow; the results are right. To go "
-                     "faster, write -inf where -1e9 or the like means impossible, leave out positions that "
-                     "mean nothing (--exclude), or try --precision double"};
+  return Warning{
+      "exact-blocks",
+      fmt::format("{} fallbacks in {} blocks of {} bins ({} per block): scores, transitions or durations "
+                  "there differ by too much for fast arithmetic, and an exact method was used, which is "
+                  "slow; the results are right. To go faster, write -inf where -1e9 or the like means "
+                  "impossible, leave out positions that mean nothing (--exclude), or try --precision double",
+                  fallbacks, blocks, kBlockPositions, share)};
 }
 
 void RunReport::name_labels(const std::vector<Label>& labels) {
@@ -43,9 +45,9 @@ void RunReport::warn(const Warning& warning) {
 void RunReport::warn_of_results() {
   finish_all();
   if (totals_.segments_at_cap * 100 > totals_.segments)
-    warn({"durations-at-cap",
-          std::to_string(totals_.segments_at_cap) + " of " + std::to_string(totals_.segments) +
-              " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
+    warn({"durations-at-cap", fmt::format("{} of {} segments are as long as max_duration allows; raise "
+                                          "max_duration or give the model a tail",
+                                          totals_.segments_at_cap, totals_.segments)});
   if (totals_.uncertain_pieces > 0)
     warn(uncertain_entropy_warning("segmentation_entropy", totals_.uncertain_pieces, totals_.uncertainty));
   constexpr double kNoticed = 1e-3;

@@ -1,4 +1,6 @@
 // The command simulate from options to finished files.
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 
@@ -25,7 +27,7 @@ void plan_generated(const SimulateOptions& options, const PreparedRun& run, Outp
   const bool one_file = has_ending(options.emissions, {".npy"});
   if (one_file && sequences.size() != 1)
     throw UsageError(
-        "--emissions with an .npy file needs exactly one sequence, not " + std::to_string(sequences.size()),
+        fmt::format("--emissions with an .npy file needs exactly one sequence, not {}", sequences.size()),
         "give a prefix to write one file per sequence, PREFIX.NAME.npy");
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const std::string path =
@@ -38,7 +40,7 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
   OutputPlan plan;
   HeaderOptions named = {{"seed", std::to_string(options.seed)}};
   for (const GeneratedSequence& generated : options.run.input.generated)
-    named.push_back({"length", generated.name + ":" + std::to_string(generated.bins)});
+    named.push_back({"length", fmt::format("{}:{}", generated.name, generated.bins)});
   for (int draw = 0; draw < options.draws; ++draw) {
     HeaderOptions own = named;
     if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
@@ -85,9 +87,9 @@ std::string numbered_path(const std::string& path, int number) {
   for (const std::string_view ending : {".bed.gz", ".bed.bgz", ".bed", ".gz", ".bgz", ".bb", ".bigbed"}) {
     if (!has_ending(path, {ending})) continue;
     const std::size_t stem = path.size() - ending.size();
-    return path.substr(0, stem) + "." + std::to_string(number) + path.substr(stem);
+    return fmt::format("{}.{}{}", path.substr(0, stem), number, path.substr(stem));
   }
-  return path + "." + std::to_string(number);
+  return fmt::format("{}.{}", path, number);
 }
 
 void run_simulate(const SimulateOptions& options, Progress* progress) {

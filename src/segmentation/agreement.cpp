@@ -1,5 +1,7 @@
 #include "segmentation/agreement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -140,10 +142,10 @@ void require_one_genome(const std::vector<Sample>& samples) {
     for (const auto& [name, length] : sample.segmentation.lengths) {
       const auto [known, is_new] = lengths.try_emplace(name, Known{length, sample.segmentation.path});
       if (!is_new && known->second.length != length)
-        throw InputError({sample.segmentation.path, "",
-                          name + " has " + std::to_string(length) + " bases, in " + known->second.path + " " +
-                              std::to_string(known->second.length),
-                          advice});
+        throw InputError(
+            {sample.segmentation.path, "",
+             fmt::format("{} has {} bases, in {} {}", name, length, known->second.path, known->second.length),
+             advice});
     }
   for (const Sample& sample : samples)
     for (const SegmentedChromosome& chromosome : sample.segmentation.chromosomes) {
@@ -151,9 +153,8 @@ void require_one_genome(const std::vector<Sample>& samples) {
       const LabelledSegment& last = chromosome.segments.back();
       if (known != lengths.end() && last.end > known->second.length)
         throw InputError({sample.segmentation.path, sample.segmentation.place_of(chromosome, last),
-                          "the segment ends at " + std::to_string(last.end) + ", and in " +
-                              known->second.path + " the chromosome has " +
-                              std::to_string(known->second.length) + " bases",
+                          fmt::format("the segment ends at {}, and in {} the chromosome has {} bases",
+                                      last.end, known->second.path, known->second.length),
                           advice});
     }
 }
@@ -309,8 +310,8 @@ std::string joint_name(const JointStretch& stretch, const JointLabels& labels) {
 std::string differences_text(const Agreement& agreement) {
   std::string text;
   for (const JointStretch& stretch : agreement.differences)
-    text += stretch.chromosome + "\t" + std::to_string(stretch.begin) + "\t" + std::to_string(stretch.end) +
-            "\t" + joint_name(stretch, agreement.labels) + "\n";
+    text += fmt::format("{}\t{}\t{}\t{}\n", stretch.chromosome, stretch.begin, stretch.end,
+                        joint_name(stretch, agreement.labels));
   return text;
 }
 

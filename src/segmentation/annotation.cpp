@@ -1,5 +1,7 @@
 #include "segmentation/annotation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -103,9 +105,8 @@ std::string names_text(const Annotation& annotation) {
   // Where nearly every line has a name of its own, it is an identifier.
   if (names < 2 || names > kMostAnnotationNames || annotation.lines < 3 * static_cast<std::int64_t>(names))
     return "";
-  return std::to_string(names) + " names in column 4 (" +
-         few_of(std::vector(annotation.names.begin(), annotation.names.end()), 3) +
-         ") are taken as one annotation; --by-name makes one of each";
+  return fmt::format("{} names in column 4 ({}) are taken as one annotation; --by-name makes one of each",
+                     names, few_of(std::vector(annotation.names.begin(), annotation.names.end()), 3));
 }
 
 std::string covers_text(const Annotation& annotation) {

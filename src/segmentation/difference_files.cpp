@@ -1,5 +1,7 @@
 #include "segmentation/difference_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
@@ -69,9 +71,8 @@ std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples, c
            "give the sizes of this genome"});
     if (chromosome.segments.back().end > known->second)
       throw InputError({first.path, first.place_of(chromosome, chromosome.segments.back()),
-                        "ends at " + std::to_string(chromosome.segments.back().end) +
-                            ", but the chromosome has " + std::to_string(known->second) +
-                            " bases in --chrom-sizes",
+                        fmt::format("ends at {}, but the chromosome has {} bases in --chrom-sizes",
+                                    chromosome.segments.back().end, known->second),
                         "give the sizes of this genome"});
     chromosomes.push_back({known->first, known->second});
   }
@@ -130,8 +131,7 @@ void StepFile::emit() {
     bigwig_->writer.add(bigwig_->places.place(chromosome_), begin_, end_,
                         std::strtof(value_.c_str(), nullptr));
   } else {
-    output_.write(chromosome_ + "\t" + std::to_string(begin_) + "\t" + std::to_string(end_) + "\t" + value_ +
-                  "\n");
+    output_.write(fmt::format("{}\t{}\t{}\t{}\n", chromosome_, begin_, end_, value_));
   }
   chromosome_.clear();
 }

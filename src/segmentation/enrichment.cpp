@@ -1,5 +1,7 @@
 #include "segmentation/enrichment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -38,15 +40,14 @@ void check_lengths(const Annotation& annotation, const std::string& argument,
   for (const auto& [name, length] : segmentation.lengths) {
     const auto other = annotation.lengths.find(name);
     if (other != annotation.lengths.end() && other->second != length)
-      throw InputError({argument, "",
-                        name + " has " + std::to_string(other->second) + " bases, in " + segmentation.path +
-                            " " + std::to_string(length),
-                        advice});
+      throw InputError(
+          {argument, "",
+           fmt::format("{} has {} bases, in {} {}", name, other->second, segmentation.path, length), advice});
     for (const AnnotatedInterval& interval : intervals_on(annotation, name))
       if (interval.end > length)
         throw InputError({argument, place_of_bases(name, interval.begin, interval.end),
-                          "the interval ends beyond the chromosome, which has " + std::to_string(length) +
-                              " bases in " + segmentation.path,
+                          fmt::format("the interval ends beyond the chromosome, which has {} bases in {}",
+                                      length, segmentation.path),
                           advice});
   }
 }
@@ -155,8 +156,8 @@ void ElsewhereCount::add(const Annotation& annotation, const SegmentationFile& s
   }
   if (elsewhere == 0) return;
   if (++elsewhere_ <= kNamed)
-    of_annotation_.push_back(std::to_string(elsewhere) + " of " + plural(all, "interval") + " of " +
-                             annotation.name);
+    of_annotation_.push_back(
+        fmt::format("{} of {} of {}", elsewhere, plural(all, "interval"), annotation.name));
 }
 
 std::optional<Warning> ElsewhereCount::warning() const {
@@ -186,10 +187,10 @@ std::string outside_text(const Annotation& annotation, const SegmentationFile& s
   constexpr double kShare = 0.5;
   const Inside inside = inside_segments(segmentation, annotation);
   if (inside.within >= kShare * inside.bases) return {};
-  return std::to_string(std::llround(inside.bases - inside.within)) + " of its " +
-         std::to_string(std::llround(inside.bases)) +
-         " bases on chromosomes with segments are outside all segments and do not count: is it of the same "
-         "genome?";
+  return fmt::format(
+      "{} of its {} bases on chromosomes with segments are outside all segments and do not count: is it of "
+      "the same genome?",
+      std::llround(inside.bases - inside.within), std::llround(inside.bases));
 }
 
 }  // namespace semicrf

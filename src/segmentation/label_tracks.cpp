@@ -1,5 +1,7 @@
 #include "segmentation/label_tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -19,7 +21,7 @@ LabelTrack read_label_track(const std::string& path) {
   BedGraphRecord record;
   while (reader.next(record)) {
     if (!(record.value >= 0 && record.value <= 1))
-      throw InputError({path, place_of(record), std::to_string(record.value) + " is not a probability",
+      throw InputError({path, place_of(record), fmt::format("{} is not a probability", record.value),
                         "give label posteriors"});
     track.chromosomes[record.chromosome].push_back({record.begin, record.end, record.value});
   }

@@ -1,5 +1,7 @@
 #include "segmentation/reproducibility_files.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 
@@ -38,10 +40,10 @@ class ConfidentStretches {
 
   void finish() {
     if (segment_ == nullptr) return;
-    const std::string place = std::to_string(begin_) + "\t" + std::to_string(end_);
+    const std::string place = fmt::format("{}\t{}", begin_, end_);
     const auto score = std::llround(1000 * sum_ / static_cast<double>(end_ - begin_));
-    output_.write(chromosome_ + "\t" + place + "\t" + names_[segment_->label] + "\t" + std::to_string(score) +
-                  "\t.\t" + place + "\t" + colors_[segment_->label] + "\n");
+    output_.write(fmt::format("{}\t{}\t{}\t{}\t.\t{}\t{}\n", chromosome_, place, names_[segment_->label],
+                              score, place, colors_[segment_->label]));
     segment_ = nullptr;
   }
 
@@ -74,10 +76,10 @@ std::string curves_text(const Reproducibility& found) {
   for (std::size_t label = 0; label < found.curves.size(); ++label)
     for (const CalibrationCurve::Stratum& stratum : found.curves[label].strata()) {
       const auto& [bases, reproduced] = stratum.count;
-      text += escape_control(found.pairs.first[label]) + "\t" +
-              number(lowest_probability(stratum.lowest_cell)) + "\t" + std::to_string(bases) + "\t" +
-              number(static_cast<double>(reproduced) / static_cast<double>(bases)) + "\t" +
-              number(stratum.r) + "\n";
+      text += fmt::format("{}\t{}\t{}\t{}\t{}\n", escape_control(found.pairs.first[label]),
+                          number(lowest_probability(stratum.lowest_cell)), bases,
+                          number(static_cast<double>(reproduced) / static_cast<double>(bases)),
+                          number(stratum.r));
     }
   return text;
 }
@@ -88,9 +90,9 @@ std::string granularity_text(const Reproducibility& found) {
     if (found.pairs.first_bases[label] == 0) continue;
     std::size_t merged = 0;
     for (const MergedLabels& step : merge_by_jaccard(found.pairs, label))
-      text += escape_control(found.pairs.first[label]) + "\t" + std::to_string(++merged) + "\t" +
-              escape_control(found.pairs.second[step.added]) + "\t" + number(step.coverage) + "\t" +
-              number(step.overlap) + "\n";
+      text += fmt::format("{}\t{}\t{}\t{}\t{}\n", escape_control(found.pairs.first[label]), ++merged,
+                          escape_control(found.pairs.second[step.added]), number(step.coverage),
+                          number(step.overlap));
   }
   return text;
 }

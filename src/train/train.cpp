@@ -1,5 +1,7 @@
 #include "train/train.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -85,14 +87,12 @@ std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
   const std::ptrdiff_t inputs = std::ranges::count_if(first.tracks, &Track::is_input);
   const std::ptrdiff_t squares = std::ranges::count_if(first.tracks, &Track::is_square);
-  std::string text = plural(first.num_labels(), "label") + ", " + plural(inputs, "track") +
-                     (squares > 0 ? " with " + plural(squares, "square") : "") + ", durations " +
-                     std::string(first.duration.kind->name()) + " up to " +
-                     std::to_string(first.chain.max_duration) +
-                     (first.chain.has_tail() ? " bins and a tail" : " bins");
+  std::string text = fmt::format(
+      "{}, {}{}, durations {} up to {}{}", plural(first.num_labels(), "label"), plural(inputs, "track"),
+      squares > 0 ? " with " + plural(squares, "square") : "", std::string(first.duration.kind->name()),
+      first.chain.max_duration, first.chain.has_tail() ? " bins and a tail" : " bins");
   if (first.boundary)
-    text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
-            std::to_string(first.boundary->last);
+    text += fmt::format(", boundary window {}..{}", first.boundary->first, first.boundary->last);
   if (setup.margin > 0) text += ", margin " + short_number(setup.margin);
   return text + "; " + plural(coordinates, "free parameter");
 }
@@ -121,12 +121,13 @@ FitState start_state(const TrainOptions& options, const TrainingSetup& setup, co
     state.finished = false;
   const bool within_round =
       options.optimizer == Optimizer::kLbfgs && !state.finished && state.iteration % kRound != 0;
-  say(log, "resumed after iteration " + std::to_string(state.iteration) +
-               (within_round
-                    ? ", within a round of " + std::to_string(kRound) +
-                          ": from here on the steps differ from those of a fit without a stop, and the model "
-                          "is the same only where both converge"
-                    : ""));
+  say(log,
+      fmt::format("resumed after iteration {}{}", state.iteration,
+                  within_round
+                      ? fmt::format(", within a round of {}: from here on the steps differ from those of a "
+                                    "fit without a stop, and the model is the same only where both converge",
+                                    kRound)
+                      : ""));
   return state;
 }
 
@@ -206,7 +207,7 @@ void say_setup(const TrainOptions& options, const TrainingSetup& setup, const st
 void say_problem(const TrainingSetup& setup, std::size_t coordinates, const Ranks& ranks,
                  const TrainLog& log) {
   if (ranks.size() > 1)
-    say(log, "ranks: the pieces are shared out to " + std::to_string(ranks.size()) + " processes");
+    say(log, fmt::format("ranks: the pieces are shared out to {} processes", ranks.size()));
   say(log, "training: " + data_text(setup.inputs.training));
   if (!setup.inputs.validation.pieces.empty()) say(log, "validation: " + data_text(setup.inputs.validation));
   say(log, "model: " + shape_text(setup, coordinates));
@@ -217,8 +218,8 @@ void check_alike(const std::vector<std::string>& found) {
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i] != found.front())
       throw InputError({"", "",
-                        "rank " + std::to_string(i) + " has other files than rank 0, or another engine (" +
-                            found[i] + " against " + found.front() + ")",
+                        fmt::format("rank {} has other files than rank 0, or another engine ({} against {})",
+                                    i, found[i], found.front()),
                         "give every machine the same files, and --device and --instruction-set where their "
                         "processors differ"});
 }
@@ -249,7 +250,7 @@ std::optional<WriteError> fit(const TrainOptions& options, const TrainingSetup& 
   const int every = options.checkpoint.every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
   const auto kept = [&](const FitState& reached) {
     return CheckpointState{[&setup, reached] { return checkpoint_text(setup.fingerprint, reached); },
-                           "the state after iteration " + std::to_string(reached.iteration)};
+                           fmt::format("the state after iteration {}", reached.iteration)};
   };
   CheckpointFile checkpoint(options.checkpoint.file, kept(state),
                             [&](const std::string& line) { say(log, line); });

@@ -1,5 +1,7 @@
 #include "windows/memory_budget.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -96,7 +98,7 @@ std::optional<std::size_t> sufficient_memory(std::size_t least,
 }
 
 std::string memory_option(std::size_t bytes) {
-  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + "M";
+  return fmt::format("{}M", (bytes + kMebibyte - 1) / kMebibyte);
 }
 
 void refuse_memory_limit(std::int64_t max_memory, std::size_t fixed, std::size_t sufficient) {

@@ -1,5 +1,7 @@
 #include "windows/window_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -194,12 +196,12 @@ std::string describe(const WindowPlan& plan) {
       mebibytes(plan.bytes) +
       (plan.device_bytes > 0 ? " and " + mebibytes(plan.device_bytes) + " of the GPU" : "");
   const bool alone = plan.inner_count() == 1;
-  std::string text = alone ? "1 window of " + std::to_string(plan.window) + " positions, " + bytes
-                           : std::to_string(plan.inner_count()) + " windows of " +
-                                 std::to_string(plan.window) + " positions, " + bytes + " each";
+  std::string text =
+      alone ? fmt::format("1 window of {} positions, {}", plan.window, bytes)
+            : fmt::format("{} windows of {} positions, {} each", plan.inner_count(), plan.window, bytes);
   if (plan.edges.any())
-    text += ", with windows at the cuts of " + std::to_string(plan.edges.left) + " and " +
-            std::to_string(plan.edges.right) + " positions";
+    text +=
+        fmt::format(", with windows at the cuts of {} and {} positions", plan.edges.left, plan.edges.right);
   return text;
 }
 

@@ -1,5 +1,7 @@
 // semicrf import: parameter files from the models of other programs.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -40,9 +42,8 @@ std::int64_t longest_table(std::size_t labels, const std::string& option, std::i
   const std::int64_t most =
       std::min<std::int64_t>(kMaxDuration, kMaxDurationEntries / static_cast<std::int64_t>(labels));
   if (given > most)
-    throw UsageError(
-        option + " " + std::to_string(given) + " is too long for " + std::to_string(labels) + " states",
-        "at most " + std::to_string(most) + " bins; longer segments are in the tail");
+    throw UsageError(fmt::format("{} {} is too long for {} states", option, given, labels),
+                     fmt::format("at most {} bins; longer segments are in the tail", most));
   return most;
 }
 
@@ -102,8 +103,9 @@ void import_segway(const ImportArguments& arguments) {
   std::vector<Warning> warnings;
   const SegwayModel model = read_segway_model(arguments.model, warnings);
   if (!arguments.segments.empty() && model.subsegs > 1)
-    throw UsageError("--segments cannot be used with this model: it has " + std::to_string(model.subsegs) +
-                         " sub-labels of each label, and a segmentation has the durations of labels only",
+    throw UsageError(fmt::format("--segments cannot be used with this model: it has {} sub-labels of each "
+                                 "label, and a segmentation has the durations of labels only",
+                                 model.subsegs),
                      "leave it out");
   longest_table(model.states(), "--min-duration", arguments.min_duration.value_or(1));
   SegwayOptions options{arguments.bin_size, arguments.min_duration, std::nullopt};

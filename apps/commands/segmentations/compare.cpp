@@ -1,5 +1,7 @@
 // semicrf compare: segmentations of several samples against each other.
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,8 +45,8 @@ void check_arguments(const CompareArguments& arguments) {
     throw UsageError("--disagreement and --labels belong together",
                      "give --labels PREFIX for every sample, in their order, and --disagreement FILE");
   if (!arguments.posteriors.empty() && arguments.posteriors.size() != arguments.samples.size())
-    throw UsageError("--labels is given " + std::to_string(arguments.posteriors.size()) + " times for " +
-                         std::to_string(arguments.samples.size()) + " samples",
+    throw UsageError(fmt::format("--labels is given {} times for {} samples", arguments.posteriors.size(),
+                                 arguments.samples.size()),
                      "give it once for every sample, in their order");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   for (const std::string& path :

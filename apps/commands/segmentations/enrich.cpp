@@ -1,5 +1,7 @@
 // semicrf enrich: labels against annotation.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -174,7 +176,7 @@ void check_arguments(const EnrichArguments& arguments) {
   const bool around = !arguments.around.empty();
   if (around && arguments.annotations.size() != 1)
     throw UsageError(
-        "--around is for one annotation, and " + std::to_string(arguments.annotations.size()) + " are given",
+        fmt::format("--around is for one annotation, and {} are given", arguments.annotations.size()),
         "run it once for each");
   if (around && (arguments.centres || arguments.by_name))
     throw UsageError("--around cannot be given with --centres or --by-name");

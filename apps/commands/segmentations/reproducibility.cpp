@@ -1,4 +1,6 @@
 // semicrf reproducibility: what a replicate reproduces of a segmentation.
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -45,7 +47,7 @@ void check_arguments(const ReproducibilityArguments& arguments, const MultiqcTar
     throw UsageError(plural(arguments.segments.size(), "segmentation") + " given",
                      "give two: the one to judge, A, and its replicate, B");
   if (arguments.labels.size() > 2)
-    throw UsageError("--labels is given " + std::to_string(arguments.labels.size()) + " times",
+    throw UsageError(fmt::format("--labels is given {} times", arguments.labels.size()),
                      "give it once, for A, or twice, for A and B");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   for (const std::string& path : {arguments.curves, arguments.granularity, arguments.picture,
@@ -70,10 +72,9 @@ void tell_what_is_missing(const std::vector<Sample>& replicates, const Reproduci
     log_warning({"chromosomes-differ",
                  "chromosomes that not both have, and that do not count: " + few_of(partial, 5)});
   if (found.without_posterior > 0)
-    log_warning({"no-posterior", arguments.options.labels + " has no value on " +
-                                     std::to_string(found.without_posterior) + " of the " +
-                                     std::to_string(found.pairs.common) +
-                                     " bases that both have; they get no r-value"});
+    log_warning({"no-posterior",
+                 fmt::format("{} has no value on {} of the {} bases that both have; they get no r-value",
+                             arguments.options.labels, found.without_posterior, found.pairs.common)});
 }
 
 MultiqcReproducibility multiqc_numbers(const Reproducibility& found) {

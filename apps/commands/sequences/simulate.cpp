@@ -1,4 +1,6 @@
 // semicrf simulate: segmentations drawn from the model.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "apps/commands.h"
@@ -24,12 +26,12 @@ struct SimulateArguments {
 std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& arguments) {
   const std::size_t count = arguments.lengths.size();
   if (!arguments.names.empty() && arguments.names.size() != count)
-    throw UsageError("--name is given " + std::to_string(arguments.names.size()) + " times, --length " +
-                         std::to_string(count) + " times",
-                     "give one --name per --length, or none");
+    throw UsageError(
+        fmt::format("--name is given {} times, --length {} times", arguments.names.size(), count),
+        "give one --name per --length, or none");
   std::vector<GeneratedSequence> sequences;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string name = count == 1 ? "simulated" : "simulated" + std::to_string(i + 1);
+    std::string name = count == 1 ? "simulated" : fmt::format("simulated{}", i + 1);
     if (!arguments.names.empty()) name = arguments.names[i];
     if (const std::string problem = sequence_name_problem(name); !problem.empty())
       throw UsageError("--name: " + problem, "");

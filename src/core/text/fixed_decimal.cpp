@@ -1,5 +1,7 @@
 #include "core/text/fixed_decimal.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -18,8 +20,7 @@ constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: below it a doubl
 
 FixedDecimal::FixedDecimal(int digits) : digits_(digits) {
   if (digits < 0 || digits > kMaxDigits) {
-    throw UsageError("the number of decimals must be 0 to " + std::to_string(kMaxDigits) + ", not " +
-                     std::to_string(digits));
+    throw UsageError(fmt::format("the number of decimals must be 0 to {}, not {}", kMaxDigits, digits));
   }
   scale_ = kPowersOfTen[digits];
 }

@@ -1,5 +1,7 @@
 #include "core/text/names.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "core/error.h"
@@ -29,7 +31,7 @@ std::string sequence_name_problem(std::string_view name) {
 
 void check_label_count(std::size_t labels, const std::string& path, const std::string& where) {
   if (labels <= static_cast<std::size_t>(kMaxLabels)) return;
-  throw InputError({path, where, "there are more than " + std::to_string(kMaxLabels) + " different labels",
+  throw InputError({path, where, fmt::format("there are more than {} different labels", kMaxLabels),
                     "column 4 must hold the label, not the name of a segment"});
 }
 

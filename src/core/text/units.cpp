@@ -1,5 +1,7 @@
 #include "core/text/units.h"
 
+#include <fmt/format.h>
+
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -17,7 +19,7 @@ void set_units(const Units& units) { current() = units; }
 
 std::string amount(std::int64_t positions) {
   const Units& unit = units();
-  std::string text = std::to_string(positions) + " " + (positions == 1 ? unit.one : unit.many);
+  std::string text = fmt::format("{} {}", positions, positions == 1 ? unit.one : unit.many);
   return unit.in_seconds ? text + formatted(" (%.6g s)", static_cast<double>(positions) / unit.rate) : text;
 }
 

@@ -1,5 +1,7 @@
 #include "core/text/utf8.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -38,7 +40,7 @@ std::size_t character_start(std::string_view text, std::size_t at) {
 // `text` where it has no more than `most` bytes, else its ends around a note of `size` bytes.
 std::string without_middle(std::string_view text, std::size_t most, std::size_t size) {
   if (text.size() <= most) return std::string(text);
-  const std::string note = "...[" + std::to_string(size) + " bytes]...";
+  const std::string note = fmt::format("...[{} bytes]...", size);
   const std::size_t shown = most > note.size() ? most - note.size() : 0;
   const std::size_t head = character_start(text, shown - shown / 3);
   const std::size_t tail = character_start(text, text.size() - shown / 3);

@@ -1,6 +1,7 @@
 #include "eval/metrics/eval_report.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -118,8 +119,9 @@ std::string summary(const EvalReport& report) {
   if (report.predicted)
     rows.push_back({"prediction", fmt::format("{}, {} segments", escape_control(report.predicted->file),
                                               report.predicted->segments)});
-  rows.push_back({"evaluated", amount(report.bases) + " in " + std::to_string(report.stretches) +
-                                   (report.stretches == 1 ? " stretch of " : " stretches of ") + names});
+  rows.push_back(
+      {"evaluated", fmt::format("{} in {}{}{}", amount(report.bases), report.stretches,
+                                report.stretches == 1 ? " stretch of " : " stretches of ", names)});
   if (report.evaluation) {
     rows.push_back(
         {"missing", amount(report.evaluation->missing()) + " without a prediction" +
@@ -165,9 +167,10 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
   std::string text;
   if (!path.impossible.empty()) text += name + ": impossible: " + escape_control(path.impossible) + "\n";
   if (path.moved > 0)
-    text += name + ": " + std::to_string(path.moved) +
-            " segments do not begin and end at bin edges and were moved to them, " +
-            std::to_string(path.lost) + " of them are too short to cover a bin\n";
+    text += fmt::format(
+        "{}: {} segments do not begin and end at bin edges and were moved to them, {} of them are too short "
+        "to cover a bin\n",
+        name, path.moved, path.lost);
   return text;
 }
 
@@ -204,10 +207,10 @@ ModelDifference& ModelDifference::operator+=(const ModelDifference& other) {
 
 std::string comparison_text(const ModelComparison& comparison) {
   const ModelDifference& total = comparison.total;
-  std::string text = "P = " + escape_control(comparison.params) +
-                     " against Q = " + escape_control(comparison.other) + ": " +
-                     std::to_string(total.positions) + " bins of " + amount(comparison.bin_size) + ", " +
-                     plural(total.pieces, "piece") + ", " + comparison.device + "\n";
+  std::string text =
+      fmt::format("P = {} against Q = {}: {} bins of {}, {}, {}\n", escape_control(comparison.params),
+                  escape_control(comparison.other), total.positions, amount(comparison.bin_size),
+                  plural(total.pieces, "piece"), comparison.device);
   std::vector<TableRow> rows = {
       {"nats", "bins", "entropy H(P)", "cross-entropy H(P,Q)", "KL(P||Q)", "KL per bin"}};
   for (const ModelDifference& sequence : comparison.sequences)

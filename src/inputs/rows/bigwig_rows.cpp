@@ -1,4 +1,6 @@
 // Rows of features from bigWig tracks: bin values, missing policies, transforms.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -76,8 +78,8 @@ class BigWigRowReader : public RowReader {
       const std::int64_t bases = bin_bases(begin + static_cast<std::int64_t>(i));
       if (covered[i] < bases && input.track.missing == MissingPolicy::kError)
         refuse(input, begin + static_cast<std::int64_t>(i),
-               std::to_string(bases - covered[i]) + " bases have no value and \"missing\" of track \"" +
-                   input.track.name + "\" is \"error\"");
+               fmt::format("{} bases have no value and \"missing\" of track \"{}\" is \"error\"",
+                           bases - covered[i], input.track.name));
       if (missing != nullptr && covered[i] == 0) missing[i] = 1;
       const double over = is_zero(input.track) ? static_cast<double>(bases) : std::max<double>(covered[i], 1);
       sum[i] /= over;
@@ -117,10 +119,9 @@ class BigWigRowReader : public RowReader {
 
   [[noreturn]] void refuse(const BigWigColumn& input, std::int64_t bin, const std::string& what) const {
     const std::int64_t first = bin * input_.bin_size + 1;
-    throw InputError(
-        {input.file->path(),
-         input_.chromosome + ":" + std::to_string(first) + "-" + std::to_string(first + bin_bases(bin) - 1),
-         what, ""});
+    throw InputError({input.file->path(),
+                      fmt::format("{}:{}-{}", input_.chromosome, first, first + bin_bases(bin) - 1), what,
+                      ""});
   }
 
   BigWigRows input_;

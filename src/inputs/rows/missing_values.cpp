@@ -1,5 +1,7 @@
 #include "inputs/rows/missing_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -87,7 +89,7 @@ void MissingSummary::add(const std::string& sequence, const MissingCounter& coun
 
 std::string MissingSummary::Total::empty_text() const {
   const std::string names = joined(empty_on, ", ");
-  return more_empty == 0 ? names : names + " and " + std::to_string(more_empty) + " more";
+  return more_empty == 0 ? names : fmt::format("{} and {} more", names, more_empty);
 }
 
 bool MissingSummary::lacks_little(const Total& total) const {
@@ -101,9 +103,8 @@ std::vector<std::string> MissingSummary::lines() const {
   for (const Total& total : totals_) {
     const MissingValues& lacks = total.values;
     if (!total.lacks() || lacks_little(total)) continue;
-    std::string line = lacks.track + ": " + std::to_string(lacks.bins) + " of " + std::to_string(bins_) +
-                       " bins have no value";
-    if (of_bases_) line += ", " + std::to_string(lacks.bases) + " bases in all have none";
+    std::string line = fmt::format("{}: {} of {} bins have no value", lacks.track, lacks.bins, bins_);
+    if (of_bases_) line += fmt::format(", {} bases in all have none", lacks.bases);
     if (!total.empty_on.empty()) line += ", no value at all on " + total.empty_text();
     lines.push_back(line + "; " + consequence(lacks.policy, of_bases_));
   }
@@ -115,10 +116,10 @@ std::string MissingSummary::summary() const {
   const auto little =
       std::ranges::count_if(totals_, [this](const Total& total) { return lacks_little(total); });
   if (lacking == 0) return "";
-  std::string text = std::to_string(lacking) + " of " + std::to_string(totals_.size()) +
-                     (totals_.size() == 1 ? " track lacks values" : " tracks lack values");
+  std::string text = fmt::format("{} of {}{}", lacking, totals_.size(),
+                                 totals_.size() == 1 ? " track lacks values" : " tracks lack values");
   if (little > 0)
-    text += (little == lacking ? "" : ", " + std::to_string(little) + " of them") +
+    text += (little == lacking ? "" : fmt::format(", {} of them", little)) +
             std::string(" in a thousandth of the bins at most");
   return text;
 }
@@ -131,10 +132,9 @@ std::vector<Warning> MissingSummary::warnings() const {
                                                       total.empty_text() + "; " +
                                                       consequence(total.values.policy, of_bases_)});
     if (!of_bases_ && total.values.bins > 0 && total.empty_on.empty())
-      warnings.push_back({"missing-values", "track " + total.values.track + " has no value (NaN) in " +
-                                                std::to_string(total.values.bins) + " of " +
-                                                std::to_string(bins_) + " bins; " +
-                                                consequence(total.values.policy, of_bases_)});
+      warnings.push_back({"missing-values", fmt::format("track {} has no value (NaN) in {} of {} bins; {}",
+                                                        total.values.track, total.values.bins, bins_,
+                                                        consequence(total.values.policy, of_bases_))});
   }
   return warnings;
 }

@@ -1,4 +1,6 @@
 // Rows of NPY arrays.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -240,9 +242,7 @@ class NpyTrackRows : public RowReader {
 
   [[noreturn]] void refuse(std::size_t entry, std::int64_t begin, const std::string& what) const {
     const std::int64_t row = begin + static_cast<std::int64_t>(entry / columns());
-    throw InputError({array_.name(),
-                      "row " + std::to_string(row) + " column " + std::to_string(entry % columns()), what,
-                      ""});
+    throw InputError({array_.name(), fmt::format("row {} column {}", row, entry % columns()), what, ""});
   }
 
   NpyArray array_;

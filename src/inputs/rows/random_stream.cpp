@@ -1,6 +1,8 @@
 // Compiled without contraction of a*b+c, so that every machine rounds alike.
 #include "inputs/rows/random_stream.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -93,7 +95,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, st
 }
 
 std::uint64_t sequence_key(std::uint64_t seed, std::string_view name) {
-  const std::string digest = sha256_hex(std::to_string(seed) + ":" + std::string(name));
+  const std::string digest = sha256_hex(fmt::format("{}:{}", seed, name));
   return std::stoull(digest.substr(0, 16), nullptr, 16);
 }
 
@@ -162,7 +164,7 @@ class RandomRowReader : public RowReader {
     if (rows_.tracks.empty()) return values.data();
     if (const auto bad = transform_rows(rows_.tracks, values.data(), values.size() / columns())) {
       const Track& track = rows_.tracks[*bad % columns()];
-      throw InputError({"", "row " + std::to_string(begin + static_cast<std::int64_t>(*bad / columns())),
+      throw InputError({"", fmt::format("row {}", begin + static_cast<std::int64_t>(*bad / columns())),
                         transform_problem(track, static_cast<double>(values[*bad])),
                         "no raw value of this track gives an N(0,1) feature; change its center and scale"});
     }

@@ -1,5 +1,7 @@
 #include "inputs/statements/interval_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -41,7 +43,7 @@ std::vector<IntervalLine> IntervalFile::read() const {
 void IntervalFile::take_point(IntervalLine& line) const {
   const std::string_view kind = std::string_view(line.text).substr(0, line.text.find(':'));
   if (kind != "boundary" && kind != "no-boundary" && kind != "starts")
-    throw refusal(line, "start and end are both " + std::to_string(line.begin) + ": this is a point",
+    throw refusal(line, fmt::format("start and end are both {}: this is a point", line.begin),
                   "only boundary, no-boundary and starts can be said of a point; give an interval");
   line.end = line.begin + 1;
 }
@@ -79,8 +81,8 @@ void IntervalFile::check_place(const IntervalLine& line, const InputSet& inputs)
                   "chromosome names must match exactly, including any \"chr\" prefix");
   if (line.end > *length)
     throw refusal(line,
-                  "the " + words_.one + " ends at " + units().one + " " + std::to_string(line.end) +
-                      ", but " + line.chromosome + " has " + amount(*length),
+                  fmt::format("the {} ends at {} {}, but {} has {}", words_.one, units().one, line.end,
+                              line.chromosome, amount(*length)),
                   words_.one + "s must lie on their chromosome");
 }
 

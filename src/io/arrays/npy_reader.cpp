@@ -1,5 +1,7 @@
 #include "io/arrays/npy_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -34,7 +36,7 @@ struct Half {
 
 [[noreturn]] void fail_value(const std::string& file, std::int64_t row, std::int64_t column,
                              const std::string& what, const std::string& advice) {
-  throw InputError({file, "row " + std::to_string(row) + ", column " + std::to_string(column), what, advice});
+  throw InputError({file, fmt::format("row {}, column {}", row, column), what, advice});
 }
 
 // Whether a finite double turned into an infinite float.

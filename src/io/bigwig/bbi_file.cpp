@@ -1,5 +1,7 @@
 #include "io/bigwig/bbi_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -110,8 +112,8 @@ std::int64_t longest_of(const ListedChromosomes& chromosomes, const BbiKind& kin
   for (const Chromosome& chrom : chromosomes.list()) {
     if (chrom.length < 1 || chrom.length > std::numeric_limits<std::uint32_t>::max())
       throw InputError({"", "",
-                        in_quotes(chrom.name) + " has " + std::to_string(chrom.length) +
-                            " bases, more than a " + kind.name + " file can hold",
+                        fmt::format("{} has {} bases, more than a {} file can hold", in_quotes(chrom.name),
+                                    chrom.length, kind.name),
                         "write bedGraph or BED"});
     longest = std::max(longest, chrom.length);
   }

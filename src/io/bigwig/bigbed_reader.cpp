@@ -1,5 +1,6 @@
 #include "io/bigwig/bigbed_reader.h"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -112,12 +113,11 @@ bool BigBedFile::next(BigBedInterval& interval) {
   interval.end = numbers.number<std::uint32_t>(8, "");
   const Chromosome& chrom = state.index.chromosomes[state.chrom];
   if (interval.begin > interval.end || interval.end > chrom.length)
-    throw InputError(
-        {state.view.file(), chrom.name + ":" + std::to_string(interval.begin + 1),
-         "an interval ends at " + std::to_string(interval.end) +
-             ", but must not end before its beginning and lie within the chromosome, which has " +
-             std::to_string(chrom.length) + " bases",
-         "the file is damaged"});
+    throw InputError({state.view.file(), fmt::format("{}:{}", chrom.name, interval.begin + 1),
+                      fmt::format("an interval ends at {}, but must not end before its beginning and lie "
+                                  "within the chromosome, which has {} bases",
+                                  interval.end, chrom.length),
+                      "the file is damaged"});
   const auto length = static_cast<std::size_t>(end_of_text - text.begin());
   interval.rest = {reinterpret_cast<const char*>(text.data()), length};
   state.at += kItemBytes + length + 1;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,10 +90,10 @@ void check_writable(const Target& target) {
     throw write_error(target.path, "its folder cannot be written to", errno);
   const std::size_t size = std::filesystem::path(target.resolved).filename().string().size();
   if (const std::size_t most = longest_name(folder); size > most)
-    throw WriteError({target.path, "",
-                      "its name has " + std::to_string(size) + " bytes, and the folder takes names of " +
-                          std::to_string(most) + " at most",
-                      "choose a shorter one"});
+    throw WriteError(
+        {target.path, "",
+         fmt::format("its name has {} bytes, and the folder takes names of {} at most", size, most),
+         "choose a shorter one"});
   if (stat(target.resolved.c_str(), &status) != 0) {
     if (errno == ENAMETOOLONG) throw write_error(target.path, "cannot be written", errno);
     return;

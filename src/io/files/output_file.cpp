@@ -1,6 +1,7 @@
 #include "io/files/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <htslib/bgzf.h>
 #include <htslib/hts.h>
 #include <htslib/hts_log.h>
@@ -41,8 +42,7 @@ std::string temporary_name(const std::string& target) {
   constexpr std::size_t kMaxStem = 200;
   const std::filesystem::path path(target);
   const std::string stem = path.filename().string().substr(0, kMaxStem);
-  const std::string name =
-      "." + stem + ".semicrf-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+  const std::string name = fmt::format(".{}.semicrf-{}-{}.tmp", stem, getpid(), counter++);
   return (path.parent_path() / name).string();
 }
 

@@ -1,5 +1,7 @@
 #include "io/json/multiqc_json.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -280,9 +282,8 @@ std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const
                 {{"scale", "RdYlGn"}});
   row.add("macro_f1", "F1", "F1 of the bases, mean over the labels", "{:,.3f}", evaluation.macro_f1(),
           {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
-  row.add("boundary_f1", "Boundary F1",
-          "F1 of boundaries within " + std::to_string(evaluation.tolerance) + " bases", "{:,.3f}",
-          evaluation.boundary_within.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+  row.add("boundary_f1", "Boundary F1", fmt::format("F1 of boundaries within {} bases", evaluation.tolerance),
+          "{:,.3f}", evaluation.boundary_within.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
   row.add("segment_f1", "Segment F1", "F1 of segments that overlap by half of their union, with their label",
           "{:,.3f}", sum.segment_overlap.f1(),
           {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}, {"hidden", true}});

@@ -1,6 +1,7 @@
 #include "io/models/segway_model.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -287,9 +288,10 @@ class SegwayReader {
       const std::int64_t type = words_.whole("the type of a component", 0, 100);
       const std::string name = words_.next("the name of a component");
       if (type != 0)
-        words_.fail("has the component " + in_quotes(name) + " of type " + std::to_string(type) +
-                    (type == 3 ? ", a gamma distribution" : "") +
-                    "; only normal distributions have heads that are linear in a track and its square");
+        words_.fail(
+            fmt::format("has the component {} of type {}{}; only normal distributions have heads that are "
+                        "linear in a track and its square",
+                        in_quotes(name), type, type == 3 ? ", a gamma distribution" : ""));
       Component component;
       component.mean = words_.next("the name of a mean");
       component.variance = words_.next("the name of a variance");
@@ -308,8 +310,9 @@ class SegwayReader {
       const std::string name = words_.next("the name of a mixture");
       const std::int64_t parts = words_.whole("the number of components", 1, kMostEntries);
       if (parts != 1)
-        words_.fail("has the mixture " + in_quotes(name) + " of " + std::to_string(parts) +
-                    " components; only one normal distribution has a linear head");
+        words_.fail(
+            fmt::format("has the mixture {} of {} components; only one normal distribution has a linear head",
+                        in_quotes(name), parts));
       words_.next("the name of a PMF");
       const std::string component = words_.next("the name of a component");
       const StateTrack state = checked_state_track(name, "mx_");

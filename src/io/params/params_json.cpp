@@ -1,6 +1,7 @@
 #include "io/params/params_json.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -146,9 +147,11 @@ void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain
     const JsonNode entry = shared ? node : node.element(c);
     spec.tail[c] = read_tail_entry(entry, spec, c);
     if (!entry.is_null() && last_row[c] == kNegativeInfinity) {
-      entry.fail("a tail needs a finite duration score at max_duration, but bias " +
-                     std::to_string(chain.max_duration) + " of label " + std::to_string(c) + " is \"-inf\"",
-                 "remove the tail or give that duration a score");
+      entry.fail(
+          fmt::format(
+              "a tail needs a finite duration score at max_duration, but bias {} of label {} is \"-inf\"",
+              chain.max_duration, c),
+          "remove the tail or give that duration a score");
     }
   }
   if (std::all_of(spec.tail.begin(), spec.tail.end(), [](double q) { return q == 0; })) spec.tail.clear();

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -267,8 +269,8 @@ std::string params_template(std::span<const std::string> labels, std::span<const
   if (labels.empty()) throw UsageError("a template needs at least one label");
   if (labels.size() > static_cast<std::size_t>(kMaxLabels) ||
       tracks.size() > static_cast<std::size_t>(kMaxTracks)) {
-    throw UsageError("a parameter file holds at most " + std::to_string(kMaxLabels) + " labels and " +
-                     std::to_string(kMaxTracks) + " tracks");
+    throw UsageError(
+        fmt::format("a parameter file holds at most {} labels and {} tracks", kMaxLabels, kMaxTracks));
   }
   const std::size_t count = labels.size();
   Parameters parameters;

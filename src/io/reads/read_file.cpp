@@ -1,5 +1,6 @@
 #include "io/reads/read_file.h"
 
+#include <fmt/format.h>
 #include <htslib/hts.h>
 #include <htslib/hts_log.h>
 #include <htslib/sam.h>
@@ -238,7 +239,7 @@ class AlignmentSource : public ReadSource {
 
   std::string place() const override {
     if (last_tid_ < 0) return "";
-    return info_.chromosomes[last_tid_].name + ":" + std::to_string(last_begin_ + 1);
+    return fmt::format("{}:{}", info_.chromosomes[last_tid_].name, last_begin_ + 1);
   }
 
  private:
@@ -271,8 +272,8 @@ class AlignmentSource : public ReadSource {
     read_cigar(read);
     if (read.begin < 0 || read.end > listed_[read.chromosome].length)
       throw damaged(info_.path, place(),
-                    "a read ends beyond its chromosome, which has " +
-                        std::to_string(listed_[read.chromosome].length) + " bases");
+                    fmt::format("a read ends beyond its chromosome, which has {} bases",
+                                listed_[read.chromosome].length));
     return true;
   }
 

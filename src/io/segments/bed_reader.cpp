@@ -1,5 +1,7 @@
 #include "io/segments/bed_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -111,7 +113,7 @@ std::string_view other_format(std::string_view line) {
 }
 
 std::string place_of(const BedRecord& record) {
-  if (record.is_text) return "line " + std::to_string(record.line);
+  if (record.is_text) return fmt::format("line {}", record.line);
   return place_of_bases(record.chromosome, record.begin, record.end);
 }
 
@@ -158,7 +160,7 @@ void BedReader::next_of_bigbed(const BigBedInterval& interval, BedRecord& record
   record.end = interval.end;
   record.line = ++intervals_;
   record.is_text = false;
-  line_ = record.chromosome + "\t" + std::to_string(interval.begin) + "\t" + std::to_string(interval.end);
+  line_ = fmt::format("{}\t{}\t{}", record.chromosome, interval.begin, interval.end);
   const auto refuse = [&](const std::string& what, const std::string& advice) {
     return InputError(
         {bigbed_->path(), place_of_bases(record.chromosome, record.begin, record.end), what, advice});

@@ -1,5 +1,7 @@
 #include "io/segments/bed_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
@@ -90,8 +92,8 @@ void ReviewWriter::add(const UncertainBoundary& boundary) {
 
 void ReviewWriter::finish(std::int64_t boundaries) {
   if (counts_)
-    output_.write("#review boundaries=" + std::to_string(boundaries) + " uncertain=" +
-                  std::to_string(added_) + " without-interval=" + std::to_string(without_interval_) + "\n");
+    output_.write(fmt::format("#review boundaries={} uncertain={} without-interval={}\n", boundaries, added_,
+                              without_interval_));
   std::sort(lines_.begin(), lines_.end(), [this](const Line& a, const Line& b) { return precedes(a, b); });
   for (const Line& line : lines_) print(line);
 }

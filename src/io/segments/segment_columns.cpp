@@ -1,5 +1,7 @@
 #include "io/segments/segment_columns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -103,8 +105,7 @@ class Reader {
 
   void add(const std::vector<std::string_view>& fields) {
     const std::size_t needed = *std::ranges::max_element(*columns_) + 1;
-    if (fields.size() < needed)
-      refuse("found " + std::to_string(fields.size()) + " columns, expected " + std::to_string(needed));
+    if (fields.size() < needed) refuse(fmt::format("found {} columns, expected {}", fields.size(), needed));
     const auto field = [&](Column column) { return fields[(*columns_)[column]]; };
     BoundaryRecord record;
     record.chromosome = field(kChromosome);
@@ -115,8 +116,8 @@ class Reader {
       record.lower = number(field(kLower), kLower);
       record.upper = number(field(kUpper), kUpper);
       if (*record.lower > record.position || *record.upper < record.position)
-        refuse("the interval from " + std::to_string(*record.lower) + " to " + std::to_string(*record.upper) +
-               " does not hold its boundary, " + std::to_string(record.position));
+        refuse(fmt::format("the interval from {} to {} does not hold its boundary, {}", *record.lower,
+                           *record.upper, record.position));
     }
     table_.boundaries.push_back(std::move(record));
   }

@@ -1,5 +1,7 @@
 #include "io/segments/segmentation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -96,8 +98,8 @@ void check_begin(const SegmentationFile& found, const SegmentedChromosome& chrom
                  const LabelledSegment& segment, std::int64_t bin_size) {
   if (segment.begin % bin_size == 0) return;
   throw InputError({found.path, found.place_of(chromosome, segment),
-                    "the segment does not begin on a bin of " + std::to_string(bin_size) +
-                        " bases, but at base " + std::to_string(segment.begin),
+                    fmt::format("the segment does not begin on a bin of {} bases, but at base {}", bin_size,
+                                segment.begin),
                     "give the bin size of the segmentation with -b"});
 }
 
@@ -126,7 +128,7 @@ const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome)
 
 std::string SegmentationFile::place_of(const SegmentedChromosome& chromosome,
                                        const LabelledSegment& segment) const {
-  if (segment.line > 0) return "line " + std::to_string(segment.line);
+  if (segment.line > 0) return fmt::format("line {}", segment.line);
   return place_of_bases(chromosome.name, segment.begin, segment.end);
 }
 

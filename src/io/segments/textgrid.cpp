@@ -3,6 +3,8 @@
 // ("xmin =", "intervals [1]:") is for human readers, and Praat passes over it too.
 #include "io/segments/textgrid.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string_view>
 
@@ -22,10 +24,10 @@ std::string content_of(const std::string& path) {
   while (lines.next(line)) {
     content.append(line).append("\n");
     if (content.size() > kForm.longest_line)
-      throw InputError({path, "",
-                        "has more than " + std::to_string(kForm.longest_line >> 20) +
-                            " MiB, more than a TextGrid may have",
-                        "check the path"});
+      throw InputError(
+          {path, "",
+           fmt::format("has more than {} MiB, more than a TextGrid may have", kForm.longest_line >> 20),
+           "check the path"});
   }
   return content;
 }

@@ -1,5 +1,7 @@
 #include "io/text/chromosomes.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <stdexcept>
 #include <unordered_set>
@@ -33,7 +35,7 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
   std::string line;
   while (lines.next(line)) {
     if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
-    const std::string where = "line " + std::to_string(lines.line_number());
+    const std::string where = fmt::format("line {}", lines.line_number());
     Chromosome chromosome;
     if (!parse_line(line, chromosome)) {
       throw InputError({path, where, "expected a chromosome name and a length of at least 1",

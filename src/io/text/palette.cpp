@@ -1,5 +1,7 @@
 #include "io/text/palette.h"
 
+#include <fmt/format.h>
+
 #include "core/text/names.h"
 #include "core/text/text.h"
 
@@ -73,8 +75,7 @@ std::vector<std::array<std::uint8_t, 3>> label_colors(const std::vector<Label>& 
 std::vector<std::string> color_columns(const std::vector<Label>& labels) {
   std::vector<std::string> columns;
   for (const Color& color : label_colors(labels))
-    columns.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
-                      std::to_string(color[2]));
+    columns.push_back(fmt::format("{},{},{}", color[0], color[1], color[2]));
   return columns;
 }
 

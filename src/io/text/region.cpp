@@ -1,5 +1,7 @@
 #include "io/text/region.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -140,8 +142,8 @@ std::vector<Region> read_regions(const std::string& bed_path, RegionRole role,
     }
     if (record.begin >= chromosome->length) {
       throw InputError(bed_path, record.line,
-                       "begins at " + record.chromosome + ":" + std::to_string(record.begin) +
-                           " (0-based), beyond the chromosome's " + amount(chromosome->length),
+                       fmt::format("begins at {}:{} (0-based), beyond the chromosome's {}", record.chromosome,
+                                   record.begin, amount(chromosome->length)),
                        "check the genome version");
     }
     regions.push_back({record.chromosome, record.begin, std::min(record.end, chromosome->length)});
@@ -160,9 +162,10 @@ std::vector<Region> read_regions(const std::string& bed_path, RegionRole role,
     warnings.push_back({"nothing-excluded", bed_path + " has no interval: nothing is excluded"});
   if (unused > 0)
     warnings.push_back(
-        {"regions-not-used", std::to_string(unused) + " of " + std::to_string(unused + regions.size()) +
-                                 (included ? " regions" : " excluded intervals") + " of " + bed_path +
-                                 " are on chromosomes that the inputs do not have: " + few_names(strangers)});
+        {"regions-not-used",
+         fmt::format("{} of {}{} of {} are on chromosomes that the inputs do not have: {}", unused,
+                     unused + regions.size(), included ? " regions" : " excluded intervals", bed_path,
+                     few_names(strangers))});
   return regions;
 }
 
@@ -181,8 +184,7 @@ std::vector<std::string> read_region_texts(const std::string& path) {
     if (!begin || !end || *begin < 0)
       throw InputError(path, lines.line_number(), "columns 2 and 3 are no positions",
                        "give chr, chr:begin-end or BED");
-    texts.push_back("{" + std::string(fields[0]) + "}:" + std::to_string(*begin + 1) + "-" +
-                    std::to_string(*end));
+    texts.push_back(fmt::format("{{{}}}:{}-{}", std::string(fields[0]), *begin + 1, *end));
   }
   if (texts.empty()) throw InputError({path, "", "there is no region in this file", "give one in each line"});
   return texts;

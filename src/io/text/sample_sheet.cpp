@@ -1,5 +1,7 @@
 #include "io/text/sample_sheet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -85,8 +87,7 @@ class SheetReader {
 
   void add(const std::vector<std::string>& fields) {
     if (fields.size() != width_)
-      throw refuse("found " + std::to_string(fields.size()) + " column(s), the header line has " +
-                       std::to_string(width_),
+      throw refuse(fmt::format("found {} column(s), the header line has {}", fields.size(), width_),
                    "columns are separated by tabs");
     std::array<std::string, kColumns.size()> values;
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
@@ -98,8 +99,8 @@ class SheetReader {
                      labels_of(fields, values[0], folder), control_of(fields, folder)});
     const auto [other, is_new] = seen_.emplace(std::pair(values[0], values[1]), lines_.line_number());
     if (!is_new)
-      throw refuse("the track \"" + values[1] + "\" of sample \"" + values[0] + "\" is in line " +
-                       std::to_string(other->second) + " already",
+      throw refuse(fmt::format("the track \"{}\" of sample \"{}\" is in line {} already", values[1],
+                               values[0], other->second),
                    "give each track of a sample once");
   }
 

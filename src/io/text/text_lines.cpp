@@ -1,6 +1,7 @@
 #include "io/text/text_lines.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
 #include <htslib/hts_log.h>
@@ -236,9 +237,11 @@ bool TextLines::next(std::string& line) {
     line.append(begin, c);
     file.at += static_cast<std::size_t>(c - begin);
     if (line.size() > file.form.longest_line)
-      throw refuse("the line has more than " + std::to_string(file.form.longest_line >> 20) +
-                       " MiB: this is not a text file of the kind that is expected here",
-                   "check the path");
+      throw refuse(
+          fmt::format(
+              "the line has more than {} MiB: this is not a text file of the kind that is expected here",
+              file.form.longest_line >> 20),
+          "check the path");
     if (c == end) continue;
     ++file.at;
     if (*c == '\n' || *c == '\r') {
@@ -269,7 +272,7 @@ void TextLines::check(std::string& line) const {
       return;
     }
     const std::string place =
-        "column " + std::to_string(i + 1) + ", '" + shortened(escape_control(columns[i]), 60) + "', ";
+        fmt::format("column {}, '{}', ", i + 1, shortened(escape_control(columns[i]), 60));
     if (fault == TextFault::kNotUtf8)
       throw InputError(path_, line_number_, place + "is not UTF-8",
                        "convert the file, for example with iconv -f LATIN1 -t UTF-8");

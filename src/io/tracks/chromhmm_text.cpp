@@ -1,5 +1,7 @@
 #include "io/tracks/chromhmm_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -75,8 +77,8 @@ class ChromHmmReader : public TrackTextReader {
     split_fields(line_, fields_);
     if (fields_.size() != names_.size())
       throw refused_at(*lines_,
-                       "found " + plural(fields_.size(), "column") + ", expected " +
-                           std::to_string(names_.size()) + ", one for each mark",
+                       fmt::format("found {}, expected {}, one for each mark",
+                                   plural(fields_.size(), "column"), names_.size()),
                        "correct the line");
     row.values.resize(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) row.values[i] = value(fields_[columns_[i]]);

@@ -1,5 +1,7 @@
 #include "io/tracks/interval_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -98,8 +100,8 @@ class IntervalReader : public TrackTextReader {
   void read(TrackRow& row) {
     if (is_table_ ? fields_.size() < needed_ : fields_.size() != needed_)
       throw refused_at(lines_,
-                       "found " + plural(fields_.size(), "column") + ", expected " + std::to_string(needed_) +
-                           (is_table_ ? " at least" : ": chromosome, start, end and a value"),
+                       fmt::format("found {}, expected {}{}", plural(fields_.size(), "column"), needed_,
+                                   is_table_ ? " at least" : ": chromosome, start, end and a value"),
                        "correct the line");
     row.chromosome = fields_[layout_.chromosome];
     const std::int64_t first = layout_.one_based ? 1 : 0;
@@ -108,9 +110,8 @@ class IntervalReader : public TrackTextReader {
     row.end = layout_.end ? position_in(lines_, fields_[*layout_.end], "end", 0)
                           : row.begin + (layout_.one_based ? 1 : bin_size_);
     if (row.end <= row.begin)
-      throw refused_at(
-          lines_, "start " + std::to_string(row.begin) + " must be less than end " + std::to_string(row.end),
-          "correct the line");
+      throw refused_at(lines_, fmt::format("start {} must be less than end {}", row.begin, row.end),
+                       "correct the line");
     row.values.resize(wanted_.size());
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::string_view field = fields_[wanted_[i]];

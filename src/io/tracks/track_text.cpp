@@ -1,5 +1,7 @@
 #include "io/tracks/track_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -121,9 +123,9 @@ bool TrackTextReader::next(TrackRow& row) {
                         "sort the file, for example with sort -k1,1 -k2,2n");
     chromosome_ = row.chromosome;
   } else if (row.begin < end_) {
-    throw row.refused("starts at base " + std::to_string(row.begin) +
-                          " (from 0), before the end of the values before, " + std::to_string(end_),
-                      "values must be sorted and must not overlap");
+    throw row.refused(
+        fmt::format("starts at base {} (from 0), before the end of the values before, {}", row.begin, end_),
+        "values must be sorted and must not overlap");
   }
   end_ = row.end;
   return true;

@@ -1,5 +1,7 @@
 #include "outputs/folders/chromhmm_outputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -80,10 +82,9 @@ class StateSink : public SegmentSink {
       const Blocks blocks = std::exchange(blocks_[state], {});
       if (blocks.count == 0) continue;
       const std::string end = std::to_string(end_);
-      file_.write(location_.chromosome + "\t0\t" + end + "\t" + std::to_string(state + 1) + "\t0\t.\t" +
-                  std::to_string(blocks.first) + "\t" + end + "\t" + colors_[state] + "\t" +
-                  std::to_string(blocks.count + 2) + "\t0" + blocks.sizes + ",1\t0" + blocks.starts + "," +
-                  std::to_string(end_ - 1) + "\n");
+      file_.write(fmt::format("{}\t0\t{}\t{}\t0\t.\t{}\t{}\t{}\t{}\t0{},1\t0{},{}\n", location_.chromosome,
+                              end, state + 1, blocks.first, end, colors_[state], blocks.count + 2,
+                              blocks.sizes, blocks.starts, end_ - 1));
     }
   }
 
@@ -144,8 +145,8 @@ std::string browser_lines(const std::string& name, StateFormat format, const Chr
   std::string text = std::string("track name=\"") + (dense ? "" : "Expanded_") + name + "\" description=\"" +
                      name + " (Emission ordered)\" visibility=" + (dense ? "1" : "2") + " itemRgb=\"On\"\n";
   if (!dense && !files.chromosomes.empty())
-    text += "browser position " + files.chromosomes.front().name + ":1-" +
-            std::to_string(files.chromosomes.front().bins * files.segments.bin_size) + "\n";
+    text += fmt::format("browser position {}:1-{}\n", files.chromosomes.front().name,
+                        files.chromosomes.front().bins * files.segments.bin_size);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "outputs/folders/hub_outputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "io/files/mapped_file.h"
@@ -22,11 +24,11 @@ bool is_plain(const std::string& name) {
 }
 
 std::string label_file(const std::string& label, std::size_t place) {
-  return is_plain(label) ? "labels." + label + ".bw" : "label_" + std::to_string(place + 1) + ".bw";
+  return is_plain(label) ? "labels." + label + ".bw" : fmt::format("label_{}.bw", place + 1);
 }
 
 std::string signal_file(const std::string& name, std::size_t place) {
-  return is_plain(name) ? "signal." + name + ".bw" : "signal_" + std::to_string(place + 1) + ".bw";
+  return is_plain(name) ? "signal." + name + ".bw" : fmt::format("signal_{}.bw", place + 1);
 }
 
 // Writes the bytes of a file when the run ends, a slice at a time.

@@ -1,5 +1,7 @@
 #include "report/data/basis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -91,8 +93,8 @@ void check_places(const ReportBasis& basis) {
                         "give the segments and the tracks of one genome; names must match exactly"});
     if (last.end > end)
       throw InputError({path, basis.segmentation.place_of(chromosome, last),
-                        "the segment ends at " + std::to_string(last.end) + ", and " +
-                            in_quotes(chromosome.name) + " of the tracks at " + std::to_string(end),
+                        fmt::format("the segment ends at {}, and {} of the tracks at {}", last.end,
+                                    in_quotes(chromosome.name), end),
                         "give the segments and the tracks of one genome"});
   }
 }
@@ -122,8 +124,8 @@ ReportBasis read_basis(const ReportOptions& options) {
   ReportBasis basis;
   basis.file = read_params_json(options.input.parameters);
   if (options.input.bin_size && basis.model().bin_size_given && *options.input.bin_size != basis.bin_size())
-    throw UsageError("--bin-size " + std::to_string(*options.input.bin_size) + " differs from bin_size of " +
-                         options.input.parameters + ", " + std::to_string(basis.bin_size()),
+    throw UsageError(fmt::format("--bin-size {} differs from bin_size of {}, {}", *options.input.bin_size,
+                                 options.input.parameters, basis.bin_size()),
                      "leave --bin-size out");
   if (options.input.bin_size) basis.file.parameters.bin_size = *options.input.bin_size;
   basis.segmentation = read_segmentation(options.segments);

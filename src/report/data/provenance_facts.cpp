@@ -1,5 +1,7 @@
 #include "report/data/provenance_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -188,10 +190,10 @@ class Gathering {
     const std::size_t equals = name.find('=');
     const std::string role = "track " + (equals == std::string::npos ? name : name.substr(0, equals));
     for (const FileFact& fact : facts_.files)
-      if (fact.role == role && bytes.starts_with("bytes=") && bytes != "bytes=" + std::to_string(fact.bytes))
-        facts_.doubts.push_back("The segments were made with another file for " + role + ": it had " +
-                                bytes.substr(6) + " bytes, and " + fact.name + " has " +
-                                std::to_string(fact.bytes) + ".");
+      if (fact.role == role && bytes.starts_with("bytes=") && bytes != fmt::format("bytes={}", fact.bytes))
+        facts_.doubts.push_back(
+            fmt::format("The segments were made with another file for {}: it had {} bytes, and {} has {}.",
+                        role, bytes.substr(6), fact.name, fact.bytes));
   }
 
   const ReportOptions& options_;

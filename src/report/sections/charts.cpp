@@ -1,5 +1,7 @@
 #include "report/sections/charts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -178,17 +180,16 @@ HeatMap map_of_labels(const ReportBasis& basis, const std::string& title) {
 
 std::string undrawn_labels(const ReportBasis& basis, std::size_t most) {
   if (basis.num_labels() <= most) return {};
-  return " Of " + std::to_string(basis.num_labels()) + " labels the " + std::to_string(most) + " with most " +
-         units().many + " are drawn; the table has all.";
+  return fmt::format(" Of {} labels the {} with most {} are drawn; the table has all.", basis.num_labels(),
+                     most, units().many);
 }
 
 std::string undrawn_tracks(const ReportBasis& basis, std::size_t tracks) {
   if (tracks <= kMostTracks) return {};
   const bool by_label = basis.tracks_are_scores && tracks == basis.num_labels();
-  return " Of " + std::to_string(tracks) + " tracks " +
-         (by_label ? "those of the " + std::to_string(kMostTracks) + " labels with most " + units().many
-                   : "the first " + std::to_string(kMostTracks)) +
-         " are drawn; the table has all.";
+  return fmt::format(" Of {} tracks {} are drawn; the table has all.", tracks,
+                     by_label ? fmt::format("those of the {} labels with most {}", kMostTracks, units().many)
+                              : fmt::format("the first {}", kMostTracks));
 }
 
 Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,

@@ -1,4 +1,6 @@
 // How much more often than by chance labels lie on annotation.
+#include <fmt/format.h>
+
 #include "draw/heat_map.h"
 #include "draw/scale.h"
 #include "report/sections/charts.h"
@@ -42,7 +44,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
              largest(std::vector<double>(annotations.size()), kMostTracks));
   figure.reading += undrawn_labels(basis, kMostRows);
   if (annotations.size() > kMostTracks)
-    figure.reading += " Of the annotations the first " + std::to_string(kMostTracks) + " are drawn.";
+    figure.reading += fmt::format(" Of the annotations the first {} are drawn.", kMostTracks);
   figure.panels = {draw_heat_map(map)};
   section.add(std::move(figure));
   return section;

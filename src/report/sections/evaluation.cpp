@@ -1,4 +1,6 @@
 // The segmentation against a true one.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/text/units.h"
@@ -106,8 +108,8 @@ Figure confusion_figure(const EvalReport& report) {
     }
   }
   if (std::max(truth.size(), called.size()) > kMostRows)
-    figure.reading += " Of many labels the " + std::to_string(kMostRows) + " with most " + units().many +
-                      " are drawn; the table has all.";
+    figure.reading += fmt::format(" Of many labels the {} with most {} are drawn; the table has all.",
+                                  kMostRows, units().many);
   keep_cells(map, largest(truth, kMostRows), largest(called, kMostRows));
   figure.panels = {draw_heat_map(map)};
   return figure;

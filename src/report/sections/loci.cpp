@@ -1,4 +1,6 @@
 // Places of the genome: tracks, segments and posteriors, one below the other.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -308,7 +310,7 @@ std::string locus_reading(const ReportBasis& basis, const Locus& locus, bool is_
   const std::int64_t bases = basis.parts[locus.part].base_of(locus.bins.end, basis.bin_size()) -
                              basis.parts[locus.part].base_of(locus.bins.begin, basis.bin_size());
   std::string text = bases_text(static_cast<double>(bases)) + (is_named ? "" : ". Chosen for: " + locus.why);
-  if (locus.group > 1) text += ". A column is " + std::to_string(locus.group) + " bins";
+  if (locus.group > 1) text += fmt::format(". A column is {} bins", locus.group);
   return text + ".";
 }
 
@@ -342,7 +344,7 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
     const Locus& locus = loci[i];
     const Part& part = basis.parts[locus.part];
     Figure figure;
-    figure.name = "locus-" + std::to_string(i + 1);
+    figure.name = fmt::format("locus-{}", i + 1);
     figure.title = place_text(part.chromosome, part.base_of(locus.bins.begin, basis.bin_size()),
                               part.base_of(locus.bins.end, basis.bin_size()));
     figure.reading = locus_reading(basis, locus, inputs.are_named);

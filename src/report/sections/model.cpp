@@ -1,4 +1,6 @@
 // What the model that made the segments consists of.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -146,13 +148,13 @@ Figure score_transition_figure(const ReportBasis& basis) {
 }
 
 std::string description(const Parameters& model) {
-  return "The model has " + std::to_string(model.num_labels()) + " labels, bins of " +
-         amount(model.bin_size) +
-         ", and scores for lengths up to K = " + count_text(model.chain.max_duration) + " bins (" +
-         bases_text(static_cast<double>(model.chain.max_duration) * static_cast<double>(model.bin_size)) +
-         ")" + (model.chain.has_tail() ? ", with a geometric tail beyond." : ".") +
-         " Scores are added up along a segmentation; the one with the largest sum is the most probable. "
-         "Lengths in this table are those of the duration scores alone.";
+  return fmt::format(
+      "The model has {} labels, bins of {}, and scores for lengths up to K = {} bins ({}){} Scores are added "
+      "up along a segmentation; the one with the largest sum is the most probable. Lengths in this table are "
+      "those of the duration scores alone.",
+      model.num_labels(), amount(model.bin_size), count_text(model.chain.max_duration),
+      bases_text(static_cast<double>(model.chain.max_duration) * static_cast<double>(model.bin_size)),
+      model.chain.has_tail() ? ", with a geometric tail beyond." : ".");
 }
 
 }  // namespace

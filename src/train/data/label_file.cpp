@@ -1,5 +1,7 @@
 #include "train/data/label_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +22,7 @@ namespace {
 
 using Color = std::array<std::uint8_t, 3>;
 
-std::string line_name(std::int64_t line) { return "line " + std::to_string(line); }
+std::string line_name(std::int64_t line) { return fmt::format("line {}", line); }
 
 class LabelReader {
  public:
@@ -203,9 +205,9 @@ class LabelReader {
       const LabelRecord& right = records[i];
       if (left.end <= right.begin) continue;
       refuse(std::max(left.line, right.line),
-             "the segment overlaps the segment of " + line_name(std::min(left.line, right.line)) + " on " +
-                 chromosome + " (" + std::to_string(left.begin) + "-" + std::to_string(left.end) + " and " +
-                 std::to_string(right.begin) + "-" + std::to_string(right.end) + ")",
+             fmt::format("the segment overlaps the segment of {} on {} ({}-{} and {}-{})",
+                         line_name(std::min(left.line, right.line)), chromosome, left.begin, left.end,
+                         right.begin, right.end),
              "a " + units().one + " can have one label only");
     }
   }
@@ -265,10 +267,10 @@ std::optional<Warning> numbers_as_labels(const LabelFile& labels) {
   const auto has_decimals = [](const Label& label) { return label.name.find('.') != std::string::npos; };
   if (labels.path.empty() || !std::ranges::all_of(labels.labels, is_number)) return std::nullopt;
   if (labels.labels.size() <= kMany && std::ranges::none_of(labels.labels, has_decimals)) return std::nullopt;
-  return Warning{"labels-are-numbers", "all " + std::to_string(labels.labels.size()) + " labels of " +
-                                           labels.path + " are numbers, such as " +
-                                           few_of(names_of(labels.labels), 3) +
-                                           ": is it a bedGraph? Column 4 must hold labels"};
+  return Warning{
+      "labels-are-numbers",
+      fmt::format("all {} labels of {} are numbers, such as {}: is it a bedGraph? Column 4 must hold labels",
+                  labels.labels.size(), labels.path, few_of(names_of(labels.labels), 3))};
 }
 
 LabelEdges& LabelEdges::operator+=(const LabelEdges& other) {

@@ -1,5 +1,7 @@
 #include "train/data/training_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -83,8 +85,8 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     const LabelRecord& last = labels.chromosomes.at(name).back();
     if (last.end > known->second)
       throw InputError(labels.sources.at(name), last.line,
-                       "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
-                           name + " has " + amount(known->second) + " in the tracks",
+                       fmt::format("the segment ends at {} {}, but {} has {} in the tracks", units().one,
+                                   last.end, name, amount(known->second)),
                        units().one == "base" ? "check that labels and tracks are of the same genome version"
                                              : "check the rate, and that labels and tracks belong together");
   }
@@ -306,13 +308,13 @@ std::vector<std::string> column_names(const std::vector<std::string>& given, con
   if (given.empty()) {
     std::vector<std::string> names;
     names.reserve(columns);
-    for (std::int64_t f = 0; f < columns; ++f) names.push_back("track" + std::to_string(f + 1));
+    for (std::int64_t f = 0; f < columns; ++f) names.push_back(fmt::format("track{}", f + 1));
     return names;
   }
   if (static_cast<std::int64_t>(given.size()) != columns)
-    throw UsageError("--track-names has " + std::to_string(given.size()) + " names, but " + path + " has " +
-                         std::to_string(columns) + " columns",
-                     "give one name per column, separated by commas");
+    throw UsageError(
+        fmt::format("--track-names has {} names, but {} has {} columns", given.size(), path, columns),
+        "give one name per column, separated by commas");
   for (const std::string& name : given)
     if (const std::string problem = name_problem(name); !problem.empty())
       throw UsageError("--track-names: " + problem);
@@ -479,7 +481,7 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const std::vect
   if (vanished > 0)
     found.warnings.push_back(
         {"labels-too-short",
-         std::to_string(vanished) + " intervals of the labels are shorter than a bin and were rounded away"});
+         fmt::format("{} intervals of the labels are shorter than a bin and were rounded away", vanished)});
   if (const std::optional<Warning> warning = numbers_as_labels(labels)) found.warnings.push_back(*warning);
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())

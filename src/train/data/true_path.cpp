@@ -1,5 +1,7 @@
 #include "train/data/true_path.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -161,8 +163,8 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
     const bool starts_here = segment.begin == 0 ? !piece.cut.left : before != nullptr;
     if (!is_possible(model, duration, segment.label, !starts_here || !ends_here)) {
       if (duration > model.max_duration)
-        return problem("the segment of " + name(segment.label) + " has " + bins + ", but the longest is " +
-                       std::to_string(model.max_duration) + " and there is no tail");
+        return problem(fmt::format("the segment of {} has {}, but the longest is {} and there is no tail",
+                                   name(segment.label), bins, model.max_duration));
       return problem("the segment of " + name(segment.label) + " has " + bins +
                      ", a duration that the parameters forbid");
     }

@@ -1,5 +1,7 @@
 #include "train/fit/calibration.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -52,12 +54,11 @@ std::optional<Warning> only_label_warning(const std::vector<TrainingRecord::Dura
     only = &label;
   }
   if (in_training < 2 || predicted != 1) return std::nullopt;
-  return Warning{
-      "one-label-predicted",
-      "the model predicts the label " + in_quotes(only->label) +
-          " for all of its training data, which have " + std::to_string(in_training) +
-          " labels: the tracks do not tell them apart, or the fit was too short; check that labels "
-          "and tracks belong together, add tracks, or raise --max-iterations"};
+  return Warning{"one-label-predicted",
+                 fmt::format("the model predicts the label {} for all of its training data, which have {} "
+                             "labels: the tracks do not tell them apart, or the fit was too short; check "
+                             "that labels and tracks belong together, add tracks, or raise --max-iterations",
+                             in_quotes(only->label), in_training)};
 }
 
 }  // namespace semicrf

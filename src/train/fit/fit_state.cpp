@@ -1,5 +1,7 @@
 #include "train/fit/fit_state.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "io/checkpoint/checkpoint.h"
@@ -14,8 +16,8 @@ void finish_iteration(const StopRule& rule, FitState& state) {
     state.best_nll = state.nll;
   }
   if (state.best_validation && state.iteration - state.best_iteration >= rule.patience)
-    return state.finish(
-        true, "the validation NLL did not improve for " + std::to_string(rule.patience) + " iterations");
+    return state.finish(true,
+                        fmt::format("the validation NLL did not improve for {} iterations", rule.patience));
   if (state.losses.size() > static_cast<std::size_t>(kTolerancePeriod)) {
     const double last = state.losses.back();
     const double before = state.losses[state.losses.size() - 1 - static_cast<std::size_t>(kTolerancePeriod)];

@@ -1,5 +1,7 @@
 #include "train/ranks/ranks.h"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "core/error.h"
@@ -43,7 +45,7 @@ std::vector<std::string> Ranks::gather(const std::function<std::string()>& part)
     if (!is_first()) throw OtherRankFailed();
     if (failed == 0) std::rethrow_exception(own);
     throw Error(static_cast<ExitCode>(verdict.front()),
-                {"", "", "rank " + std::to_string(failed) + ": " + verdict.substr(1), ""});
+                {"", "", fmt::format("rank {}: {}", failed, verdict.substr(1)), ""});
   }
   for (std::string& bytes : parts) bytes.erase(0, 1);
   return parts;

@@ -1,5 +1,7 @@
 #include "train/start/initial_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -37,11 +39,11 @@ void refuse_longer(const TrainingData& data, const TrainingData& other, int max_
       for (std::size_t i = 0; i < piece.segments.size(); ++i) {
         const Segment& segment = piece.segments[i];
         if (segment.end - segment.begin != longest || segment.label == background) continue;
-        throw InputError({"", piece.place(segment.begin, segment.end),
-                          "the segment of line " + std::to_string(piece.lines[i]) + " has " +
-                              std::to_string(longest) + " bins, but --max-duration is " +
-                              std::to_string(max_duration) + " and there is no tail",
-                          "give --max-duration " + std::to_string(longest) + " or --tail"});
+        throw InputError(
+            {"", piece.place(segment.begin, segment.end),
+             fmt::format("the segment of line {} has {} bins, but --max-duration is {} and there is no tail",
+                         piece.lines[i], longest, max_duration),
+             fmt::format("give --max-duration {} or --tail", longest)});
       }
 }
 
@@ -125,7 +127,7 @@ DurationShape settle_durations(const ShapeOptions& options, const TrainingData& 
   if (!chain) shape.background = background;
   if (shape.max_duration > most)
     throw UsageError(
-        "--max-duration times the number of labels may be at most " + std::to_string(kMaxDurationEntries),
+        fmt::format("--max-duration times the number of labels may be at most {}", kMaxDurationEntries),
         "use larger bins, or a shorter --max-duration with --tail");
   if (!shape.tail && !chain) refuse_longer(training, validation, shape.max_duration, background);
   return shape;

@@ -1,5 +1,7 @@
 #include "train/start/training_setup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -55,8 +57,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   if (shape.tail) add("tail", "yes");
   if (shape.no_boundary) add("boundary-window", "none");
   if (shape.boundary_window)
-    add("boundary-window",
-        std::to_string(shape.boundary_window->first) + "," + std::to_string(shape.boundary_window->second));
+    add("boundary-window", fmt::format("{},{}", shape.boundary_window->first, shape.boundary_window->second));
   if (shape.centering) add("centering", std::string(centering_name(*shape.centering)));
   if (shape.duration) add("duration", std::string(shape.duration->name()));
   if (options.input.edges) add("edges", std::string(edge_rule_name(*options.input.edges)));
@@ -95,9 +96,9 @@ std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& re
   for (const TrainingRecord::File& file : record.files)
     text.append(file.role).append(" ").append(file.sha256).append("\n");
   for (const auto& [name, value] : record.options) text.append(name).append(" ").append(value).append("\n");
-  if (record.free_positions > 0) text += "free " + std::to_string(record.free_positions) + "\n";
+  if (record.free_positions > 0) text += fmt::format("free {}\n", record.free_positions);
   // The learning rate of AdamW falls over the iterations asked for.
-  if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.stop.max_iterations) + "\n";
+  if (options.optimizer == Optimizer::kAdamW) text += fmt::format("{}\n", options.stop.max_iterations);
   return sha256_hex(text);
 }
 
@@ -146,7 +147,7 @@ void check_paths(const TrainingData& data, const Parameters& parameters,
     if (problem.what.empty()) continue;
     const auto source = labels.sources.find(piece.location.chromosome);
     const std::string& file = source == labels.sources.end() ? labels.path : source->second;
-    throw InputError({file, problem.line > 0 ? "line " + std::to_string(problem.line) : "",
+    throw InputError({file, problem.line > 0 ? fmt::format("line {}", problem.line) : "",
                       problem.what + " (" + problem.where + ")",
                       "change the labels, or what --init forbids"});
   }
@@ -155,9 +156,8 @@ void check_paths(const TrainingData& data, const Parameters& parameters,
 void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   const auto [first, last] = window;
   if (first > last || first < -kMaxBoundaryOffset || last > kMaxBoundaryOffset)
-    throw UsageError(
-        "--boundary-window: " + std::to_string(first) + "," + std::to_string(last) + " is not a window",
-        "give two offsets in bins, the smaller one first: -10,10");
+    throw UsageError(fmt::format("--boundary-window: {},{} is not a window", first, last),
+                     "give two offsets in bins, the smaller one first: -10,10");
   if (parameters.boundary) {
     if (parameters.boundary->first == first && parameters.boundary->last == last) return;
     throw UsageError("--boundary-window differs from the window of the --init parameters",
@@ -313,11 +313,10 @@ class SetUp {
     const auto& given = options_.input.bin_size;
     if (given && *given < 1) throw UsageError("--bin-size must be at least 1");
     if (given && *given > kMaxBinSize)
-      throw UsageError("--bin-size must be at most " + std::to_string(kMaxBinSize));
+      throw UsageError(fmt::format("--bin-size must be at most {}", kMaxBinSize));
     if (!init_) return given;
     if (given && init_->bin_size != 1 && init_->bin_size != *given)
-      throw UsageError("--bin-size is " + std::to_string(*given) + ", the bin_size of --init is " +
-                           std::to_string(init_->bin_size),
+      throw UsageError(fmt::format("--bin-size is {}, the bin_size of --init is {}", *given, init_->bin_size),
                        "leave --bin-size out");
     if (given || init_->bin_size_given) return given.value_or(init_->bin_size);
     return std::nullopt;
@@ -329,10 +328,9 @@ class SetUp {
     for (const LabelFile& file : files) edges += edges_within_bins(file, bin_size);
     if (edges.within == 0) return;
     setup_.inputs.warnings.push_back(
-        {"bin-size-of-labels",
-         "without --bin-size a bin has " + std::to_string(bin_size) + " bases, and " +
-             std::to_string(edges.within) + " of " + plural(edges.all, "label edge") +
-             " lie within bins and move to the nearest edge of one; -b N gives another"});
+        {"bin-size-of-labels", fmt::format("without --bin-size a bin has {} bases, and {} of {} lie within "
+                                           "bins and move to the nearest edge of one; -b N gives another",
+                                           bin_size, edges.within, plural(edges.all, "label edge"))});
   }
 
   // The longest of the gaps that may have any label, in bins; 0: there are none.
