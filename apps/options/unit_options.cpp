@@ -2,7 +2,7 @@
 
 #include "apps/options/common_options.h"
 #include "core/error.h"
-#include "core/text/units.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 

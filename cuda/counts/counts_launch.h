@@ -1,7 +1,7 @@
 // Expected counts (the gradients by transition, durations and tail) from the messages of both directions.
 #pragma once
 
-#include "cuda/posteriors/posterior_types.h"
+#include "cuda/posteriors/posterior_launch.h"
 
 namespace semicrf::cuda {
 

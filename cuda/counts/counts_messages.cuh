@@ -4,7 +4,6 @@
 
 #include "cuda/counts/counts_launch.h"
 #include "cuda/recursion/block/exact_block.cuh"
-#include "cuda/recursion/block/exponent_sum.cuh"
 #include "cuda/recursion/stored_message.cuh"
 #include "cuda/tables/numbers.cuh"
 

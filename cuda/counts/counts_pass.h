@@ -1,7 +1,7 @@
 // Expected counts, from the messages of both directions and the anchors of their intervals.
 //
 // The room: counts/ has this alone, with a kernel per kind of counts. It includes passes/ and the task of an
-// interval (posteriors/posterior_types.h).
+// interval (posteriors/posterior_launch.h).
 #pragma once
 
 #include <vector>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu/viterbi/chunk_path.h"
-#include "engine/directed_model.h"
+#include "cpu/viterbi/viterbi_messages.h"
+#include "engine/cut_edges.h"
 #include "engine/engine.h"
 
 namespace semicrf::cpu {

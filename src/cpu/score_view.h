@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/score_window.h"
-#include "engine/directed_model.h"
+#include "engine/cut_edges.h"
 #include "engine/engine.h"
 
 namespace semicrf::cpu {

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "eval/metrics/text_table.h"
 
 namespace semicrf {

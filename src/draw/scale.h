@@ -12,7 +12,7 @@ std::string share_text(double share);        // 0.2414 as "24.1 %", below a thou
 std::string short_number(double value);      // three significant digits, such as "0.0123", "1.2e-05"
 std::string exact_number(double value);      // nine significant digits, as tables have them
 // A length or a number of bases: "870 bp", "1.25 kb", "40.6 Mb"; where positions have another name
-// (core/text/units) "870 frames". `digits`: significant ones.
+// (core/text/text) "870 frames". `digits`: significant ones.
 std::string bases_text(double bases, int digits = 3);
 std::string place_text(const std::string& chromosome, std::int64_t begin,
                        std::int64_t end);  // chr1:1,001-2,000

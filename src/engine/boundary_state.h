@@ -70,4 +70,10 @@ double best_final_score(const BoundaryState& state_at_end, int* best_label);
 // where all are -inf.
 BoundaryState normalised(BoundaryState state);
 
+// The two ways of combining alternatives in the logarithmic domain.
+enum class Semiring {
+  kLog,  // their probabilities are added: log of the sum of exponentials
+  kMax,  // the best one counts
+};
+
 }  // namespace semicrf

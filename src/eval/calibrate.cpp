@@ -13,7 +13,6 @@
 
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "inputs/arguments/input_argument.h"
 #include "io/arrays/npy_reader.h"
 #include "io/files/output_names.h"

@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "io/files/output_names.h"
 #include "io/text/text_lines.h"
 

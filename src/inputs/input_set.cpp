@@ -12,7 +12,6 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "inputs/arguments/input_argument.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/arguments/lacking_tracks.h"

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "outputs/formats.h"
 
 namespace semicrf {

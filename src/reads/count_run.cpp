@@ -11,10 +11,8 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "core/threads/parallel.h"
 #include "io/files/output_file.h"
-#include "io/files/output_group.h"
 #include "io/files/output_names.h"
 #include "io/text/region.h"
 #include "log/log.h"

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/chain_model.h"
-#include "engine/semiring.h"
+#include "engine/boundary_state.h"
 
 namespace semicrf {
 

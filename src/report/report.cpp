@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/text/units.h"
+#include "core/text/text.h"
 #include "draw/scale.h"
 #include "eval/eval_input.h"
 #include "eval/eval_run.h"

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "core/threads/parallel.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/statements/constraint_file.h"

@@ -18,7 +18,6 @@
 #include "analyses/viterbi/viterbi_decoder.h"
 #include "core/error.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/made_tracks.h"

@@ -7,7 +7,6 @@
 
 #include "io/bigwig/bigwig_reader.h"
 #include "io/files/output_file.h"
-#include "io/files/output_group.h"
 #include "io/text/chromosomes.h"
 #include "segmentation/agreement.h"
 #include "segmentation/label_tracks.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/files/output_group.h"
+#include "io/files/output_file.h"
 #include "io/text/chromosomes.h"
 #include "segmentation/reproducibility.h"
 

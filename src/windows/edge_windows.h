@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/boundary_state.h"
 #include "engine/engine.h"
-#include "engine/semiring.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_plan.h"

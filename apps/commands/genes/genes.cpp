@@ -23,7 +23,6 @@
 #include "genes/text/gene_outputs.h"
 #include "genes/text/hints.h"
 #include "io/files/output_file.h"
-#include "io/files/output_group.h"
 #include "log/log.h"
 
 namespace semicrf {

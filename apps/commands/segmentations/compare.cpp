@@ -12,7 +12,7 @@
 #include "apps/options/segmentation_options.h"
 #include "core/error.h"
 #include "core/text/text.h"
-#include "io/files/output_group.h"
+#include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/segments/segment_reader.h"
 #include "io/text/chromosomes.h"

@@ -8,7 +8,7 @@
 #include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "apps/options/segmentation_options.h"
-#include "io/files/output_group.h"
+#include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"

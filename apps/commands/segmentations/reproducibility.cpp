@@ -15,7 +15,7 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/reliability_picture.h"
-#include "io/files/output_group.h"
+#include "io/files/output_file.h"
 #include "io/files/output_names.h"
 #include "io/json/multiqc_json.h"
 #include "io/segments/segment_reader.h"

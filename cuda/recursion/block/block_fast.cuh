@@ -7,7 +7,7 @@
 // the new one first.
 #pragma once
 
-#include "cuda/recursion/block/block_content.cuh"
+#include "cuda/recursion/block/block_factors.cuh"
 #include "cuda/recursion/lanes.cuh"
 #include "cuda/recursion/team_memory.cuh"
 

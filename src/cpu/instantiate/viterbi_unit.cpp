@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/instantiate/viterbi_unit.cpp"
 #include "hwy/foreach_target.h"
-#include "cpu/simd/vector_width-inl.h"
+#include "cpu/simd/real_vectors-inl.h"
 #include "cpu/simd/unit_viterbi-inl.h"
 // clang-format on
 

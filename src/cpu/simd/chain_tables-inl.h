@@ -15,7 +15,7 @@
 
 #include "cpu/score_view.h"
 #include "cpu/simd/real_vectors-inl.h"
-#include "engine/directed_model.h"
+#include "engine/cut_edges.h"
 #include "hwy/aligned_allocator.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "cpu/simd/posterior_kernel-inl.h"
-#include "cpu/simd/vector_width-inl.h"
+#include "cpu/simd/real_vectors-inl.h"
 #include "cpu/simd/viterbi_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,7 +8,6 @@
 #include <cstddef>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "eval/metrics/text_table.h"
 
 namespace semicrf {

@@ -6,7 +6,6 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "eval/metrics/text_table.h"
 
 namespace semicrf {

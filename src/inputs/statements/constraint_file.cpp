@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "io/json/json_document.h"
 
 namespace semicrf {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
 

@@ -25,6 +25,7 @@
 #include "io/files/output_names.h"
 
 namespace semicrf {
+
 namespace {
 
 constexpr std::size_t kPlainBuffer = std::size_t{256} << 10;

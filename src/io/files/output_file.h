@@ -3,13 +3,13 @@
 // Bytes go to a temporary name in the folder of the target and are renamed by commit(); without commit() the
 // temporary is removed and an older file of that name stays as it was. Names ending in ".gz" or ".bgz" are
 // written as BGZF (bgzip), whose bytes depend on the content only. "-" is standard output; it, other open
-// descriptors
-// (/dev/stdout, /dev/fd/3) and targets that are not regular files (/dev/null, a FIFO) are written to
-// directly. A symbolic link is followed: the file that it points to is replaced.
+// descriptors (/dev/stdout, /dev/fd/3) and targets that are not regular files (/dev/null, a FIFO) are written
+// to directly. A symbolic link is followed: the file that it points to is replaced.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -168,5 +168,23 @@ CsiShape csi_shape_for(std::int64_t longest_chromosome);
 // shape.
 bool build_tbi(const std::string& data, const std::string& index);
 bool build_csi(const std::string& data, const std::string& index, const CsiShape& shape);
+
+// Outputs that belong together: all of them are there, or none.
+class OutputGroup {
+ public:
+  // Valid as long as the group.
+  OutputFile& open(const std::string& path) {
+    return files_.emplace_back(OutputSpec{path, IndexKind::kNone});
+  }
+  void write(const std::string& path, std::string_view text) { open(path).write(text); }
+  // Finishes all before the first has its name. WriteError: none has.
+  void commit() {
+    for (OutputFile& file : files_) file.finish();
+    for (OutputFile& file : files_) file.commit();
+  }
+
+ private:
+  std::deque<OutputFile> files_;
+};
 
 }  // namespace semicrf

@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "io/segments/bed_reader.h"
 #include "io/text/text_lines.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/text/names.h"
 #include "io/files/file_errors.h"
-#include "io/tracks/text_fields.h"
+#include "io/tracks/track_text.h"
 
 namespace semicrf {
 namespace {

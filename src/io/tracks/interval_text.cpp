@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "io/segments/bed_reader.h"
-#include "io/tracks/text_fields.h"
+#include "io/tracks/track_text.h"
 
 namespace semicrf {
 

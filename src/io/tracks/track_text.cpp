@@ -9,9 +9,9 @@
 #include "io/segments/bed_reader.h"
 #include "io/tracks/chromhmm_text.h"
 #include "io/tracks/interval_text.h"
-#include "io/tracks/text_fields.h"
 
 namespace semicrf {
+
 namespace {
 
 constexpr const char* kAdvice =

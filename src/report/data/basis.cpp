@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "draw/scale.h"
 #include "eval/metrics/stretches.h"
 #include "inputs/arguments/input_arguments.h"

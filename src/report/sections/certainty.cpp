@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text/units.h"
+#include "core/text/text.h"
 #include "draw/reliability_picture.h"
 #include "draw/scale.h"
 #include "draw/svg.h"

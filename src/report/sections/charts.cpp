@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/text/units.h"
+#include "core/text/text.h"
 #include "draw/heat_map.h"
 #include "draw/scale.h"
 #include "report/sections/charts.h"

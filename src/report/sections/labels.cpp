@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/text/units.h"
+#include "core/text/text.h"
 #include "draw/scale.h"
 #include "io/params/training_record.h"
 #include "report/data/duration_law.h"

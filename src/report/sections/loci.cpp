@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
 #include "eval/metrics/stretches.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text/units.h"
+#include "core/text/text.h"
 #include "draw/heat_map.h"
 #include "draw/scale.h"
 #include "model/scores/centering.h"

@@ -12,7 +12,6 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
 

@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
-#include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "inputs/arguments/input_arguments.h"
 #include "inputs/arguments/lacking_tracks.h"

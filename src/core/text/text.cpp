@@ -1,10 +1,9 @@
-#include "core/text/units.h"
+#include "core/text/text.h"
 
 #include <fmt/format.h>
 
-#include "core/text/text.h"
-
 namespace semicrf {
+
 namespace {
 
 Units& current() {
