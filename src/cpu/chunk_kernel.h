@@ -86,7 +86,7 @@ class KernelFactory {
   // What these bytes are as a rule: no block in logarithms, segments longer than a position (engine.h).
   virtual std::size_t usual_workspace_bytes(std::int64_t chunk) const { return workspace_bytes(chunk); }
   virtual std::size_t usual_path_bytes(std::int64_t chunk) const { return path_bytes(chunk); }
-  // And what it needs besides when it counts.
+  // Bytes that a kernel needs besides when it counts.
   virtual std::size_t counts_bytes(std::int64_t) const { return 0; }
   // Bytes of what is kept of a chunk for the traceback.
   virtual std::size_t path_bytes(std::int64_t) const { return 0; }

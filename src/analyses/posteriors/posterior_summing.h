@@ -17,8 +17,8 @@
 
 namespace semicrf {
 
-// Those of positions whose labels are those of one chain. Everything is added position by position from the
-// left, so that neither windows nor threads change a digit.
+// Sums over the positions of windows whose labels are those of one chain. Everything is added position by
+// position from the left, so that neither windows nor threads change a digit.
 class PosteriorSumming {
  public:
   // `precision`: the precision of the engine; `scored`: where the scores of the entropy are, or null;
@@ -48,7 +48,7 @@ class PosteriorSumming {
   std::vector<double> entropies_;  // terms of the entropies by label in a slab
 };
 
-// Those of a piece whose labels may have roles, everywhere or in windows of their own at its cut edges.
+// Sums over a piece whose labels may have roles, everywhere or in windows of their own at its cut edges.
 class SumsWithEdges {
  public:
   // `selection`, `loop` and the engine must outlive this object.

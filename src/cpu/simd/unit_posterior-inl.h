@@ -246,7 +246,7 @@ class UnitPosteriorKernel final : public PosteriorKernel {
       if (!load_group(scores, {t, std::min(range.end, t + kRows)}, to, whole)) return false;
     return true;
   }
-  // The same of at most kRows positions.
+  // Loads the scores of at most kRows positions, as above.
   HWY_INLINE bool load_group(const ScoreWindow& scores, PositionRange range, double* to, double& whole) {
     const auto rows = static_cast<std::size_t>(range.size());
     bool narrow = chain_->single;

@@ -162,7 +162,7 @@ class ViterbiKernelImpl final : public ViterbiKernel {
       keep.start_bound[c * keep.capacity + index] = most;
     }
   }
-  // Those of the labels c, c + 1, ... that there are, into their row.
+  // Stores the values of the labels c, c + 1, ..., as far as there are such labels, in their row.
   static HWY_INLINE void store_labels(VD values, std::size_t c, std::size_t labels, double* row) {
     const DD dd;
     if (c + hn::Lanes(dd) <= labels) {

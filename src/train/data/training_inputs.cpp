@@ -326,7 +326,7 @@ void append(TrainingData more, TrainingData& data) {
   for (TrainingPiece& piece : more.pieces) data.pieces.push_back(std::move(piece));
 }
 
-// Those that the sample has, each of which must be one of `tracks`.
+// The tracks that the sample has, each of which must be one of `tracks`.
 std::vector<Track> own_tracks(const InputOptions& sample, const std::vector<Track>& tracks) {
   const NameIndex given = NameIndex::of(input_arguments(sample));
   std::vector<Track> own;

@@ -16,7 +16,7 @@ namespace {
 // Positions per stretch: few enough stretches that their sums are small beside the features.
 constexpr std::int64_t kStretch = 1 << 14;
 
-// The same of rows that occur again and again, whose sums are larger.
+// Positions per stretch of rows that occur again and again, whose sums are larger.
 constexpr std::int64_t kPatternStretch = 1 << 16;
 
 // Smaller derivatives of boundary scores are probabilities of nothing: all of them together change a sum by
@@ -149,7 +149,8 @@ void add_head(HeadJob job, int threads, std::span<double> weights, std::span<dou
   }
 }
 
-// The same by pattern of the features: posteriors are added up for each, and multiplied with it once.
+// Adds the sums of one piece by pattern of its features: posteriors are added up for each pattern and
+// multiplied with it once.
 void add_repeated(const HeadJob& job, int threads, std::span<double> weights, std::span<double> bias) {
   const TrainingPiece& piece = *job.piece;
   const auto patterns = static_cast<std::size_t>(piece.patterns->count);

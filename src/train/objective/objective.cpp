@@ -456,7 +456,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   };
   const auto labels = static_cast<std::size_t>(engine->model().num_labels);
   const auto decoded_labels = static_cast<std::size_t>(decoder->model().num_labels);
-  // Those that are given are no room of their own, but copies of them are.
+  // Boundary scores that are given take no room of their own, but copies of them do.
   const std::size_t arrays = parameters.boundary || data.boundary_arrays() > 0 ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Bytes of a piece, per position: scores and posteriors, or the true label.

@@ -105,7 +105,7 @@ HWY_INLINE void FastBlock<Real, D, Semiring>::replace(Mask wanted, Mask dead, V 
   hn::Store(hn::IfThenElse(wanted, whole, hn::Load(di, wholes)), di, wholes);
 }
 
-// Those of single labels, in double logarithms.
+// Computes the refused starts of single labels again, in double logarithms.
 template <class Real, class D, class Semiring>
 template <class Mask>
 void FastBlock<Real, D, Semiring>::redo_starts_alone(int panel, int slot, Mask wanted) {

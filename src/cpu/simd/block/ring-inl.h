@@ -94,7 +94,7 @@ class Ring : public RealVectors<Real, D, Semiring> {
     const std::size_t i = place(slot, c);
     return hn::Add(scale, Vectors::log_of(starts(distance) + i, whole(distance) + i));
   }
-  // And of one label.
+  // The logarithm of one label's entry.
   double log_value(int distance, std::size_t slot, std::size_t c) const {
     const double scale = this->scale(distance)[c];
     if (has_logs(distance)) return scale + logs_[at(distance) * rows_ + slot * width_ + c];
