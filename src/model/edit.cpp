@@ -164,7 +164,8 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
     throw UsageError("'" + from + "' is not a track of the model", "its tracks are " + joined(names, ", "));
   parameters.tracks[found - names.begin()].name = to;
   for (Track& track : parameters.tracks)
-    for (std::string* const source : {&track.square_of, &track.indicator_of})
+    for (std::string* const source :
+         {&track.square_of, &track.indicator_of, &track.density_of, &track.density.trials})
       if (*source == from) *source = to;
 }
 

@@ -8,6 +8,7 @@
 #include "core/sizes.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
+#include "model/scores/densities.h"
 
 namespace semicrf {
 namespace {
@@ -142,6 +143,7 @@ std::optional<std::vector<double>> track_biases(const Parameters& parameters,
   if (!parameters.emission || parameters.boundary) return std::nullopt;
   const std::vector<Track>& tracks = parameters.tracks;
   const std::size_t inputs = count_inputs(parameters);
+  if (has_only_densities(parameters)) return Parts(parameters.labels.size() * inputs);
   if (const auto squares = squares_of(tracks, inputs))
     return gaussian_parts(*parameters.emission, tracks.size(), inputs, *squares, recorded.scale);
   if (std::ranges::any_of(tracks, &Track::is_indicator))
@@ -159,7 +161,8 @@ bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
   const std::size_t inputs = count_inputs(parameters);
   const auto parts = track_biases(parameters, recorded);
   std::vector<bool> kept;
-  for (const Track& track : parameters.tracks) kept.push_back(!is_named(track.source()));
+  for (const Track& track : parameters.tracks)
+    kept.push_back(!is_named(track.source()) && !is_named(track.density.trials));
   std::vector<double>& bias = parameters.emission->bias;
   for (std::size_t c = 0; parts && c < bias.size(); ++c)
     for (std::size_t f = 0; f < inputs; ++f)

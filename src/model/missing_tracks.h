@@ -23,7 +23,8 @@ struct RecordedEmissions {
 
 // (C, input tracks) row-major: the parts of the emission bias, which sum to it. Nothing where the emissions
 // are not those of independent Bernoulli, Gaussian, Poisson, negative binomial or categorical
-// distributions, which the numbers tell: the sum must be the bias within 1e-6 of its size.
+// distributions, or sums of log densities, which the numbers tell: the sum must be the bias within 1e-6 of
+// its size.
 std::optional<std::vector<double>> track_biases(const Parameters& parameters,
                                                 const RecordedEmissions& recorded);
 

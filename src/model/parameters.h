@@ -1,8 +1,9 @@
-// The contents of a parameter file (format 1.0 to 1.2), validated and resolved to numbers. Plain data.
+// The contents of a parameter file (format 1.0 to 1.3), validated and resolved to numbers. Plain data.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,10 +55,29 @@ struct Label {
   std::optional<std::array<std::uint8_t, 3>> color;  // red, green, blue
 };
 
+// A distribution of the feature x of a track, whose log density is a feature itself (docs/algorithm.md,
+// section 16; model/scores/densities.h).
+enum class DensityFamily {
+  kStudent,       // x = mean + scale * t, t of Student's distribution; normal with infinite degrees
+  kBetaBinomial,  // x successes in the trials of another track; binomial with infinite size
+};
+struct Density {
+  DensityFamily family = DensityFamily::kStudent;
+  std::string trials = {};  // kBetaBinomial: the track of trials
+  double mean = 0;          // kBetaBinomial: of the probability of a success, above 0 and below 1
+  double scale = 1;         // kStudent, > 0
+  double degrees = std::numeric_limits<double>::infinity();  // kStudent, degrees of freedom, > 0
+  double size = std::numeric_limits<double>::infinity();     // kBetaBinomial, sum of the beta's numbers, > 0
+  double outliers = 0;         // share of values that are anywhere, 0 <= outliers < 1
+  double outlier_density = 0;  // kStudent: their density, > 0 where there are some; of n trials 1 / (n + 1)
+  bool mirrored = false;       // half of the values are -x (kBetaBinomial: failures in place of successes)
+};
+
 // One feature of the heads. Of an input track: (g(raw) - center) / scale. The others have no input of their
 // own and come after all input tracks, in this order: a square (format 1.1) is the feature of the track
 // `square_of` times itself; an indicator (format 1.2) is 1 where the feature of the track `indicator_of` is
-// `value`, else 0; an absence, which no file has, is 1 where the track `absence_of` has no value, else 0.
+// `value`, else 0; a density (format 1.3) is the log density of that of `density_of`, and 0 where a value is
+// missing; an absence, which no file has, is 1 where the track `absence_of` has no value, else 0.
 struct Track {
   std::string name;
   Transform transform = Transform::kNone;
@@ -68,19 +88,24 @@ struct Track {
   std::string square_of = {};
   std::string indicator_of = {};
   double value = 0;  // for an indicator
+  std::string density_of = {};
+  Density density = {};
   std::string absence_of = {};
   std::optional<std::string> reads =
       {};  // format 1.2: how reads are counted (reads/count_rule.h); absent: not known
 
   bool is_square() const { return !square_of.empty(); }
   bool is_indicator() const { return !indicator_of.empty(); }
+  bool is_density() const { return !density_of.empty(); }
   bool is_absence() const { return !absence_of.empty(); }
-  // Place in the order of the kinds: 0, an input track, to 3.
-  int kind() const { return is_square() ? 1 : is_indicator() ? 2 : is_absence() ? 3 : 0; }
+  // Place in the order of the kinds: 0, an input track, to 4.
+  int kind() const { return is_square() ? 1 : is_indicator() ? 2 : is_density() ? 3 : is_absence() ? 4 : 0; }
   bool is_input() const { return kind() == 0; }
   // The input track that the feature is made of.
   const std::string& source() const {
-    return is_square() ? square_of : is_indicator() ? indicator_of : is_absence() ? absence_of : name;
+    for (const std::string* of : {&square_of, &indicator_of, &density_of, &absence_of})
+      if (!of->empty()) return *of;
+    return name;
   }
 };
 

@@ -46,6 +46,12 @@ DerivedColumns take_derived(std::vector<Track>& tracks) {
       derived.indicated.push_back(*columns.find(track.indicator_of));
       derived.values.push_back(track.value);
     }
+    if (track.is_density()) {
+      const std::size_t of = *columns.find(track.density_of);
+      const bool has_trials = track.density.family == DensityFamily::kBetaBinomial;
+      derived.densities.push_back(
+          {of, has_trials ? *columns.find(track.density.trials) : of, DensityFunction(track.density)});
+    }
     if (track.is_absence()) derived.absent.push_back(*columns.find(track.absence_of));
     derived.can_lack = derived.can_lack || (track.is_input() && keeps_absence(track));
   }

@@ -17,6 +17,7 @@
 #include "io/arrays/npy_reader.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "model/parameters.h"
+#include "model/scores/densities.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {
@@ -81,14 +82,19 @@ void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t e
 std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
 
 // Columns behind those of the input tracks: squares of some of them, then indicators (1 where the column has
-// this value, else 0) and absences (1 where the column has no value, else 0). NaN in a column of the inputs
-// becomes 0.
+// this value, else 0), log densities (0 where a value is missing) and absences (1 where the column has no
+// value, else 0). NaN in a column of the inputs becomes 0.
+struct DensityColumn {
+  std::size_t of = 0, trials = 0;  // columns of the inputs; the second is that of `of` where there are none
+  DensityFunction function;
+};
 struct DerivedColumns {
   std::vector<std::size_t> squared, indicated, absent;  // columns of the inputs
   std::vector<double> values;                           // that the indicators look for
-  bool can_lack = false;                                // whether some column may have NaN
+  std::vector<DensityColumn> densities;
+  bool can_lack = false;  // whether some column may have NaN
 
-  std::size_t columns() const { return squared.size() + indicated.size() + absent.size(); }
+  std::size_t columns() const { return squared.size() + indicated.size() + densities.size() + absent.size(); }
   bool empty() const { return columns() == 0 && !can_lack; }
 };
 // One row of inputs with these columns behind.
@@ -102,6 +108,9 @@ void derive_row(const DerivedColumns& derived, std::size_t inputs, const Value* 
   for (const std::size_t f : derived.squared) *out++ = row[f] * row[f];
   for (std::size_t i = 0; i < derived.indicated.size(); ++i)
     *out++ = from[derived.indicated[i]] == static_cast<Value>(derived.values[i]) ? Value{1} : Value{0};
+  for (const DensityColumn& density : derived.densities)
+    *out++ = static_cast<Value>(
+        density.function(static_cast<double>(from[density.of]), static_cast<double>(from[density.trials])));
   for (const std::size_t f : derived.absent) *out++ = std::isnan(from[f]) ? Value{1} : Value{0};
 }
 // The rows with these columns; none, and no NaN: `rows` themselves.

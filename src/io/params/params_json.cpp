@@ -15,6 +15,7 @@
 #include "core/text/names.h"
 #include "io/files/file_errors.h"
 #include "io/json/json_document.h"
+#include "io/params/density_json.h"
 #include "io/text/palette.h"
 #include "io/text/provenance_header.h"
 #include "model/durations/duration.h"
@@ -248,18 +249,19 @@ std::string read_source(const JsonNode& of, const std::vector<Track>& before, co
 
 // `minor` is the minor version of the format.
 std::vector<Track> read_tracks(const JsonNode& node, int minor) {
-  constexpr std::array<std::string_view, 10> kKeys{"name",    "transform", "center",    "scale",
+  constexpr std::array<std::string_view, 11> kKeys{"name",    "transform", "center",    "scale",
                                                    "missing", "threshold", "square_of", "indicator_of",
-                                                   "value",   "reads"};
+                                                   "value",   "reads",     "density_of"};
   constexpr std::array<std::string_view, 2> kSquareKeys{"name", "square_of"};
   constexpr std::array<std::string_view, 3> kIndicatorKeys{"name", "indicator_of", "value"};
+  constexpr std::array<std::string_view, 4> kKinds{"an input track", "a square", "an indicator", "a density"};
   const std::size_t count = checked_count(node, "tracks", kMaxTracks);
   UniqueNames names;
   std::vector<Track> tracks;
   NameIndex places;
   for (std::size_t f = 0; f < count; ++f) {
     const JsonNode entry = node.element(f);
-    entry.expect_object(kKeys);
+    if (!entry.find("density_of")) entry.expect_object(kKeys);
     Track track;
     track.name = names.read(entry.at("name"));
     places.add(track.name);
@@ -273,11 +275,15 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
       entry.expect_object(kIndicatorKeys);
       track.indicator_of = read_source(*indicator_of, tracks, places);
       track.value = entry.at("value").number(kFiniteRule);
+    } else if (const auto density_of = entry.find("density_of")) {
+      if (minor < 3) fail_newer_key(*density_of, "density_of", "1.3");
+      track.density = read_density(entry);
+      track.density_of = read_source(*density_of, tracks, places);
+      if (!track.density.trials.empty()) read_source(entry.at("trials"), tracks, places);
     }
     if (!tracks.empty() && tracks.back().kind() > track.kind())
-      entry.fail(std::string(track.is_square() ? "a square" : "an input track") + " follows " +
-                     (tracks.back().is_square() ? "a square" : "an indicator"),
-                 "list input tracks first, then squares, then indicators");
+      entry.fail(fmt::format("{} follows {}", kKinds[track.kind()], kKinds[tracks.back().kind()]),
+                 "list input tracks first, then squares, indicators and densities");
     if (!track.is_input()) {
       tracks.push_back(track);
       continue;
@@ -335,7 +341,7 @@ std::string read_bytes(const std::string& path) {
   return bytes;
 }
 
-// The minor version: 0, 1 or 2.
+// The minor version: 0 to 3.
 int check_format(const JsonNode& root) {
   if (!root.is_object()) root.fail_expected("a JSON object", "see docs/users/formats.md");
   const auto format = root.find("format");
@@ -344,9 +350,9 @@ int check_format(const JsonNode& root) {
     format->fail_expected("\"semicrf-params\"", "is this a parameter file?");
   }
   const JsonNode version = root.at("format_version");
-  constexpr const char* kExpected = "the string \"1.0\", \"1.1\" or \"1.2\"";
+  constexpr const char* kExpected = "the string \"1.0\", \"1.1\", \"1.2\" or \"1.3\"";
   const std::string& text = version.text(kExpected);
-  if (text != "1.0" && text != "1.1" && text != "1.2")
+  if (text != "1.0" && text != "1.1" && text != "1.2" && text != "1.3")
     version.fail_expected(kExpected, "files of another format version need another release of semicrf");
   return text.back() - '0';
 }

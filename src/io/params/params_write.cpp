@@ -102,6 +102,24 @@ std::string label_text(const Label& label) {
   return text + "}";
 }
 
+std::string density_track_text(const Track& track) {
+  const Density& density = track.density;
+  const bool is_student = density.family == DensityFamily::kStudent;
+  std::string text = "{\"name\": " + json_string(track.name) +
+                     ", \"density_of\": " + json_string(track.density_of) +
+                     ", \"family\": " + json_string(is_student ? "student" : "beta-binomial");
+  if (!is_student) text += ", \"trials\": " + json_string(density.trials);
+  text += ", \"mean\": " + number_text(density.mean);
+  if (is_student) text += ", \"scale\": " + number_text(density.scale);
+  if (is_student && !std::isinf(density.degrees)) text += ", \"degrees\": " + number_text(density.degrees);
+  if (!is_student && !std::isinf(density.size)) text += ", \"size\": " + number_text(density.size);
+  if (density.outliers > 0) text += ", \"outliers\": " + number_text(density.outliers);
+  if (is_student && density.outliers > 0)
+    text += ", \"outlier_density\": " + number_text(density.outlier_density);
+  if (density.mirrored) text += ", \"mirrored\": true";
+  return text + "}";
+}
+
 std::string track_text(const Track& track) {
   if (track.is_square())
     return "{\"name\": " + json_string(track.name) + ", \"square_of\": " + json_string(track.square_of) + "}";
@@ -109,6 +127,7 @@ std::string track_text(const Track& track) {
     return "{\"name\": " + json_string(track.name) +
            ", \"indicator_of\": " + json_string(track.indicator_of) +
            ", \"value\": " + number_text(track.value) + "}";
+  if (track.is_density()) return density_track_text(track);
   return "{\"name\": " + json_string(track.name) +
          ", \"transform\": " + json_string(transform_name(track.transform)) +
          (track.transform == Transform::kBinarize ? ", \"threshold\": " + number_text(track.threshold) : "") +
@@ -203,7 +222,8 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   const bool newest = parameters.rule || std::ranges::any_of(parameters.tracks, [](const Track& track) {
                         return track.reads.has_value() || track.is_indicator();
                       });
-  add("format_version", json_string(newest ? "1.2" : newer ? "1.1" : "1.0"));
+  const bool has_densities = std::ranges::any_of(parameters.tracks, &Track::is_density);
+  add("format_version", json_string(has_densities ? "1.3" : newest ? "1.2" : newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));
   add("bin_size", std::to_string(parameters.bin_size));

@@ -103,6 +103,7 @@ std::optional<Transform> transform_from_name(std::string_view name) {
 
 std::string transform_text(const Track& track) {
   if (track.is_square()) return "square of " + track.square_of;
+  if (track.is_density()) return "log density of " + track.density_of;
   std::ostringstream text;
   if (track.is_indicator()) {
     text << "indicator of " << track.value << " in " << track.indicator_of;

@@ -14,7 +14,7 @@ namespace semicrf {
 std::string_view transform_name(Transform transform);
 std::optional<Transform> transform_from_name(std::string_view name);
 // How a feature is made, for people: "asinh", "binarize from 2", "square of H3K4me3", "indicator of 2 in
-// base".
+// base", "log density of coverage".
 std::string transform_text(const Track& track);
 std::string_view missing_policy_name(MissingPolicy policy);  // "default" for kDefault, which no file names
 std::optional<MissingPolicy> missing_policy_from_name(std::string_view name);

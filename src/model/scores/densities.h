@@ -1,0 +1,52 @@
+// Log densities of the values of a track (Density in model/parameters.h), as features of the heads.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// The log density of one Density. Holds the terms that do not depend on the values.
+class DensityFunction {
+ public:
+  explicit DensityFunction(const Density& density);
+
+  // How a value came about: log densities of it as it is and mirrored (-inf where the density is not
+  // mirrored), each with its share of the values that are no outliers, and of an outlier with its share.
+  struct Parts {
+    double straight = 0, mirror = 0, outlier = 0;
+    double inlier() const;  // log of the sum of the first two
+    double total() const;   // log of the sum of all
+  };
+  // The parts of x and, for kBetaBinomial, the number of trials, which need not be whole: x counts as 0 below
+  // 0, and as all trials above them.
+  Parts parts(double x, double trials) const;
+  // The log density; 0 where x is NaN, or without a trial.
+  double operator()(double x, double trials) const;
+
+  const Density& density() const { return density_; }
+
+ private:
+  // ln Gamma(x + start) - ln Gamma(start), by a table where x is a small whole number.
+  struct RisingFactorial {
+    void prepare(double first);
+    double operator()(double x) const;
+    double start = 1, log_gamma_start = 0;
+    std::vector<double> table;
+  };
+  double log_student(double x) const;
+  double log_beta_binomial(double successes, double trials) const;
+
+  Density density_;
+  double log_inlier_ = 0, log_outlier_ = 0;  // logs of the shares; and of the outliers' density
+  double log_norm_ = 0, inverse_scale_ = 1;
+  RisingFactorial successes_, failures_, trials_, factorial_;
+};
+
+// Whether the emission score of each label is the sum of log densities of the input tracks and nothing else,
+// so that a track that is missing says nothing: densities have weights, input tracks and biases are 0.
+bool has_only_densities(const Parameters& parameters);
+
+}  // namespace semicrf
