@@ -33,7 +33,7 @@ constexpr std::array kGroups = {
         "--init --freeze "},
     OptionGroup{"Model", "learn",
                 " --labels --labels-known --emission --transform --binarize-tail --threshold --max-duration "
-                "--tail --duration --self-transitions --missing --missing-track "},
+                "--min-duration --tail --duration --self-transitions --missing --missing-track "},
     OptionGroup{"Truth and prediction", "eval",
                 " --truth --background --match --label-map --tolerance --merge-adjacent --tier "},
     OptionGroup{"Calibration", "eval",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "core/process_memory.h"
@@ -240,6 +242,8 @@ class Learner {
     best_bins_ = state.bins;
     record_.sizes = state.sizes;
     best_ = data_.init ? state.parameters : sorted_by_bins(state.parameters, state.bins, data_.known.size());
+    if (!data_.init)
+      std::stable_sort(best_bins_.begin() + std::ssize(data_.known), best_bins_.end(), std::greater<>());
   }
 
   void warn_of_model() {

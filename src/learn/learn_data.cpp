@@ -93,7 +93,8 @@ class LearnDataReader {
     data_.lacking_tracks = settle_lacking(input, *data_.init, recorded);
     init_family_ = emission_from_name(recorded.family);
     data_.sizes = std::move(recorded.sizes);
-    const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
+    const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations ||
+                         options_.law.min_duration > 1;
     if (!reshape && options_.chromhmm_model.empty()) return;
     try {
       data_.init->chain = SegmentLaw(options_.law, data_.init->num_labels()).reshaped(data_.init->chain);
@@ -230,7 +231,21 @@ class LearnDataReader {
     settle_labels();
   }
 
+  // Every piece is a sequence of whole segments.
+  void check_lengths() const {
+    for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
+      for (const TrainingPiece& piece : data->pieces)
+        if (piece.length < options_.law.min_duration)
+          throw InputError({"", piece.place(0, piece.length),
+                            "this piece has " + std::to_string(piece.length) +
+                                " bins, fewer than the shortest segment, --min-duration " +
+                                std::to_string(options_.law.min_duration),
+                            "leave it out with --exclude, or give a smaller --min-duration; pieces are also "
+                            "what --missing skip leaves between bins without a value"});
+  }
+
   void settle_labels() {
+    check_lengths();
     data_.labels = options_.labels;
     const int known = static_cast<int>(data_.known.size());
     if (data_.init) {

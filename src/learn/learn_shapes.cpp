@@ -50,6 +50,7 @@ LawOptions LearnShapes::law_options() const {
   // The shape is that of the file.
   law.max_duration = data_.init->chain.max_duration;
   law.tail = data_.init->chain.has_tail();
+  if (law.durations.value_or(LawKind::kTable) == LawKind::kTable) law.min_duration = 1;  // the table has it
   for (int c = 0; c < data_.init->num_labels(); ++c)
     law.self_transitions = law.self_transitions || data_.init->chain.transition_at(c, c) > kNegativeInfinity;
   return law;

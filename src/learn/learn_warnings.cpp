@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "core/text/text.h"
@@ -13,6 +14,7 @@ namespace semicrf {
 namespace {
 
 constexpr double kManySegments = 0.25;
+constexpr double kRareLabel = 0.001;  // share of the bins
 
 // The share of a label's segments that have K bins or more.
 double share_at_cap(const ChainModel& chain, int label) {
@@ -78,6 +80,19 @@ std::vector<Warning> warnings_of_variances(const Parameters& parameters) {
                "poisson or negative-binomial fits counts"}};
 }
 
+// Labels that hold few bins: often noise, or one of more than the tracks tell apart.
+std::vector<Warning> warnings_of_rare_labels(const Parameters& parameters, const std::vector<double>& bins) {
+  const double all = std::accumulate(bins.begin(), bins.end(), 0.0);
+  std::vector<std::string> found;
+  for (std::size_t c = 0; c < bins.size(); ++c)
+    if (bins[c] >= 1 && bins[c] < kRareLabel * all)
+      found.push_back(in_quotes(parameters.labels[c].name) + " (" + formatted("%.2g", 100 * bins[c] / all) +
+                      " %)");
+  if (found.empty()) return {};
+  return {{"rare-label", "less than 0.1 % of the bins have label " + few_of(found, 5) +
+                             ", which may be noise: try fewer labels, or --min-duration"}};
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins) {
@@ -86,6 +101,7 @@ std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::
     warnings.push_back({"empty-label", std::to_string(empty) +
                                            (empty == 1 ? " label covers" : " labels cover") +
                                            " less than one bin: the tracks may have fewer labels"});
+  for (const Warning& warning : warnings_of_rare_labels(parameters, bins)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_durations(parameters)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_variances(parameters)) warnings.push_back(warning);
   return warnings;

@@ -140,10 +140,15 @@ std::optional<LawKind> law_from_name(std::string_view name) {
 SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
     : kind_(options.durations.value_or(LawKind::kTable)),
       labels_(labels),
-      max_duration_(options.max_duration.value_or(kDefaultDuration)),
+      max_duration_(options.max_duration.value_or(std::max(kDefaultDuration, options.min_duration))),
+      min_duration_(options.min_duration),
       tail_(options.tail || !options.max_duration || kind_ == LawKind::kGeometric),
       self_transitions_(options.self_transitions) {
-  if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = 1;
+  if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = min_duration_;
+  if (min_duration_ > max_duration_)
+    throw UsageError("--min-duration " + std::to_string(min_duration_) +
+                         " is more than the longest duration, " + std::to_string(max_duration_) + " bins",
+                     "give a --max-duration of at least as much");
   if (labels == 1 && !self_transitions_)
     throw UsageError("one label alone has no other to follow it",
                      "give --labels 2 or more, or --self-transitions");
@@ -161,14 +166,15 @@ ChainModel SegmentLaw::first(double mean_duration) const {
   chain.transition.assign(labels * labels, -std::log(others));
   for (std::size_t c = 0; c < labels && !self_transitions_; ++c)
     chain.transition[c * labels + c] = kNegativeInfinity;
-  // Geometric durations, the same for all.
-  const double q = 1 - 1 / std::max(1.05, mean_duration);
-  double left = 1;  // 1 - q^K, without a tail
-  if (!tail_) left = -std::expm1(static_cast<double>(max_duration_) * std::log(q));
-  chain.duration_bias.resize(longest * labels);
-  for (std::size_t k = 0; k < longest; ++k)
+  // Geometric durations from the shortest one on, the same for all.
+  const std::size_t before = wide(min_duration_ - 1);
+  const double q = 1 - 1 / std::max(1.05, mean_duration - static_cast<double>(before));
+  double left = 1;  // 1 - q^(number of durations), without a tail
+  if (!tail_) left = -std::expm1(static_cast<double>(longest - before) * std::log(q));
+  chain.duration_bias.assign(longest * labels, kNegativeInfinity);
+  for (std::size_t k = before; k < longest; ++k)
     std::fill_n(chain.duration_bias.begin() + static_cast<std::ptrdiff_t>(k * labels), labels,
-                std::log(1 - q) + static_cast<double>(k) * std::log(q) - std::log(left));
+                std::log(1 - q) + static_cast<double>(k - before) * std::log(q) - std::log(left));
   if (tail_) chain.log_tail.assign(labels, std::log(q));
   return chain;
 }
@@ -209,6 +215,7 @@ void SegmentLaw::reshape_durations(const LabelDurations& durations, int label, C
     p.back() = beyond * (1 - q);
   }
   const double left = tail_ ? beyond - p.back() : 0;
+  std::fill_n(p.begin(), min_duration_ - 1, 0.0);
   const double sum = std::accumulate(p.begin(), p.end(), left);
   for (std::size_t k = 0; k < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k] / sum);
 }
@@ -257,10 +264,13 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
   if (segments < kSeldom) return;
   const double beyond = tail ? std::max(0.0, counts.tail[c]) : 0;
   bins += beyond;
+  // Formulas say how many bins segments have after the first `before`.
+  const std::size_t before = wide(min_duration_ - 1);
+  bins -= static_cast<double>(before) * segments;
   if (kind_ == LawKind::kGeometric) {
     const double q = std::clamp(1 - segments / bins, kLeastLeft, 1 - kLeastLeft);
-    for (std::size_t k = 0; k < longest; ++k)
-      chain.duration_bias[k * labels + c] = std::log(1 - q) + static_cast<double>(k) * std::log(q);
+    for (std::size_t k = before; k < longest; ++k)
+      chain.duration_bias[k * labels + c] = std::log(1 - q) + static_cast<double>(k - before) * std::log(q);
     chain.log_tail[c] = std::log(q);
     return;
   }
@@ -269,10 +279,12 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
     p = likeliest_allowed(
         seen, [&](std::size_t k) { return chain.duration_bias[k * labels + c] > kNegativeInfinity; });
   } else {
-    p = fit_negative_binomial(seen, bins / segments, tail);
+    p = fit_negative_binomial({seen.begin() + static_cast<std::ptrdiff_t>(before), seen.end()},
+                              bins / segments, tail);
+    p.insert(p.begin(), before, 0.0);
     // Never worse than what there is.
     std::vector<double> old(longest);
-    for (std::size_t k = 0; k < longest; ++k) old[k] = std::exp(chain.duration_bias[k * labels + c]);
+    for (std::size_t k = before; k < longest; ++k) old[k] = std::exp(chain.duration_bias[k * labels + c]);
     if (tail) old.back() /= -std::expm1(chain.log_tail[c]);
     if (log_likelihood(seen, p) < log_likelihood(seen, old)) p = old;
   }
@@ -291,7 +303,7 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
 
 int SegmentLaw::free_parameters() const {
   const int rows = self_transitions_ ? labels_ - 1 : labels_ - 2;
-  int durations = max_duration_ - 1 + (tail_ ? 1 : 0);
+  int durations = max_duration_ - min_duration_ + (tail_ ? 1 : 0);
   if (kind_ == LawKind::kGeometric) durations = 1;
   if (kind_ == LawKind::kNegativeBinomial) durations = std::min(durations, 2 + (tail_ ? 1 : 0));
   return labels_ - 1 + labels_ * (rows + durations);

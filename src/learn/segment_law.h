@@ -20,6 +20,7 @@ struct LawOptions {
   bool tail = false;                 // durations beyond K, falling geometrically
   std::optional<LawKind> durations;  // absent: kTable
   bool self_transitions = false;     // a label may follow itself
+  int min_duration = 1;              // bins of the shortest segment
 };
 inline constexpr int kDefaultDuration = 100;
 
@@ -31,8 +32,9 @@ class SegmentLaw {
   // Every label alike: equal starts and transitions, durations with this mean in bins.
   ChainModel first(double mean_duration) const;
   // The starts and transitions of `chain` and laws of durations like its own: the same probabilities below K,
-  // and the same mean excess beyond, where there is a tail. A label that follows itself in a chain of single
-  // bins gets geometric durations instead. InputError where labels of longer segments follow themselves.
+  // and the same mean excess beyond, where there is a tail; of those with at least the shortest duration. A
+  // label that follows itself in a chain of single bins gets geometric durations instead. InputError where
+  // labels of longer segments follow themselves.
   ChainModel reshaped(const ChainModel& chain) const;
   // The chain under which the expected counts are most likely. `counts.start` are expected first labels. What
   // has no count keeps its distribution, what is forbidden stays so. No other probability falls below kFloor;
@@ -47,7 +49,7 @@ class SegmentLaw {
   void maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const;
 
   LawKind kind_;
-  int labels_, max_duration_;
+  int labels_, max_duration_, min_duration_;
   bool tail_, self_transitions_;
 };
 

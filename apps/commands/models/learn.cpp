@@ -1,6 +1,7 @@
 // semicrf learn: parameters from tracks alone.
 #include "learn/learn.h"
 
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,14 +27,41 @@ constexpr std::string_view kChromHmmPrefix = "chromhmm:";
 struct LearnArguments {
   EngineArguments engine;
   LearnOptions options;
+  std::vector<std::string> labels;
   std::string emission = "auto", transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
   std::string max_memory, val_list;
   bool dry_run = false;
 };
 
+// "8", or "2..20" for every number from 2 to 20.
+std::vector<int> numbers_of_labels(const std::vector<std::string>& texts) {
+  std::vector<int> numbers;
+  for (const std::string& text : texts) {
+    const std::size_t dots = text.find("..");
+    const auto number = [&](std::string_view part) {
+      int value = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+      if (error != std::errc() || end != part.data() + part.size() || value < 1 || value > kMostLabels)
+        throw UsageError("--labels: '" + text + "' is no number of labels",
+                         "give numbers from 1 to " + std::to_string(kMostLabels) +
+                             ", separated by commas, or a range such as 2..20");
+      return value;
+    };
+    const std::string_view all = text;
+    const int first = number(all.substr(0, dots));
+    const int last = dots == std::string::npos ? first : number(all.substr(dots + 2));
+    if (last < first)
+      throw UsageError("--labels: the range '" + text + "' ends before it begins",
+                       "give the smaller number first");
+    for (int labels = first; labels <= last; ++labels) numbers.push_back(labels);
+  }
+  return numbers;
+}
+
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
+  options.labels = numbers_of_labels(arguments.labels);
   if (has_samples(options.input) && options.input.samples.empty())
     options.input.samples = samples_of(sample_rows(options.input));
   if (!arguments.val_list.empty())
@@ -76,11 +104,12 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   LearnOptions& options = arguments.options;
   InputOptions& input = options.input;
   command
-      .add_option("--labels", options.labels,
-                  "number of labels; several numbers, separated by commas, are compared")
+      .add_option("--labels", arguments.labels,
+                  "number of labels; several numbers, separated by commas, or a range such as 2..20, are "
+                  "compared")
+      ->type_name("INT|INT..INT")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, kMostLabels));
+      ->allow_extra_args(false);
   command.add_option("--labels-known", options.known_labels,
                      "BED file with a label in column 4: bins that it labels keep that label (A|B: one of "
                      "these), the others are learned; labels beyond those of the file are new ones");
@@ -136,6 +165,9 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
       .add_option("--max-duration", options.law.max_duration,
                   "longest segment K in bins (default: 100, with a tail; 1 with geometric durations)")
       ->check(CLI::Range(1, 1000000));
+  add_number(command, "--min-duration", options.law.min_duration,
+             "shortest segment in bins: keeps labels from fitting single bins of noise",
+             CLI::Range(1, 1000000));
   command.add_flag("--tail", options.law.tail,
                    "with --max-duration: allow longer segments, by a geometric tail");
   add_choice(

@@ -534,3 +534,112 @@ def test_both_spellings_of_negative_binomial_are_one_law(box):
         box.ok("learn -q --labels 2 --max-iterations 2 --max-duration 20 --duration %s -o m.json x.npy" % law)
         models.append(json.loads(box.text("m.json"))["duration"])
     check(models[0] == models[1] != models[2], "learn --duration negative_binomial is another law than negative-binomial")
+
+
+def segment_lengths(box, path):
+    rows = [line.split("\t") for line in box.text(path).splitlines() if not line.startswith("#")]
+    return [int(row[2]) - int(row[1]) for row in rows]
+
+
+def test_shortest_segments(box):
+    write_samples(box, gauss)
+    for law in ("table", "negative-binomial", "geometric"):
+        box.ok("learn -q --precision double --labels 3 --emission gaussian --duration %s --min-duration 7 --max-iterations 5 -o m.json --stats s.json a.npy b.npy" % law)
+        check_rising(stats(box)["log_likelihood"])
+        near(stats(box)["log_likelihood"][-1], log_z(box, "m.json") - sum(math.log(track["scale"]) for track in json.loads(box.text("m.json"))["tracks"][:3]) * 2 * BINS, 1e-6, law)
+        box.ok("decode -q -p m.json -o s.bed a.npy b.npy")
+        found = segment_lengths(box, "s.bed")
+        check(len(found) > 4 and min(found) >= 7, "%s: lengths %r" % (law, found))
+    # A fit that goes on keeps what its table forbids; the law of durations may get a shortest one, too.
+    box.ok("learn -q --labels 3 --emission gaussian --max-iterations 2 --max-duration 30 --tail -o free.json a.npy b.npy")
+    box.ok("learn -q --init free.json --min-duration 9 --max-iterations 2 -o m.json a.npy b.npy")
+    box.ok("learn -q --init m.json --max-iterations 2 -o m2.json a.npy b.npy")
+    box.ok("decode -q -p m2.json -o s.bed a.npy b.npy")
+    check(min(segment_lengths(box, "s.bed")) >= 9, "lengths %r" % segment_lengths(box, "s.bed"))
+    box.fails("learn -q --labels 3 --min-duration 601 --max-duration 700 -o m.json a.npy", (3,), "this piece has 600 bins, fewer than the shortest segment")
+    box.fails("learn -q --labels 3 --min-duration 9 --max-duration 8 -o m.json a.npy", (2,), "--min-duration 9 is more than the longest duration, 8 bins")
+
+
+def test_ranges_of_labels(box):
+    write_samples(box, bernoulli)
+    box.ok("learn -q --labels 2..4 --max-iterations 3 -o range.json a.npy b.npy")
+    box.ok("learn -q --labels 2,3,4 --max-iterations 3 -o list.json a.npy b.npy")
+    check(box.text("range.json") == box.text("list.json"), "a range is the list of its numbers")
+    check([fit["labels"] for fit in json.loads(box.text("range.json"))["training"]["fits"]] == [2, 3, 4], "numbers of labels")
+    for text, what in (("4..2", "ends before it begins"), ("x", "is no number of labels"), ("2..", "is no number of labels"), ("0", "is no number of labels"), ("2..201", "is no number of labels")):
+        box.fails("learn -q --labels %s -o m.json a.npy" % text, (2,), what)
+
+
+def test_rare_labels_are_named(box):
+    rng = random.Random(4)
+    rows = [[rng.gauss(0.0, 1.0)] for _ in range(12000)]
+    for t in range(5000, 5006):
+        rows[t][0] += 60.0
+    box.write("a.npy", npy(rows))
+    run = box.ok("learn --labels 2 --emission gaussian --duration geometric --transform none --max-iterations 20 -o m.json --stats s.json a.npy")
+    warnings = [warning for warning in stats(box)["warnings"] if warning["code"] == "rare-label"]
+    check(len(warnings) == 1 and "label '2' (0.05 %)" in warnings[0]["message"].replace('"', "'"), "warnings %r" % stats(box)["warnings"])
+
+
+def density_model(means, scales, families):
+    """Of two labels and two tracks: normal densities by squares, or as densities of their own."""
+    model = {"format": "semicrf-params", "format_version": "1.3", "labels": ["A", "B"], "max_duration": 1, "centering": "none", "initial": "none",
+             "transition": [["-inf", 0.0], [0.0, "-inf"]], "start": [math.log(0.5)] * 2,
+             "duration": {"kind": "table", "bias": [[math.log(0.1)] * 2], "tail": [0.9] * 2}}
+    model["tracks"] = [{"name": name, "missing": "marginal"} for name in ("x", "y")]
+    cells = [(f, means[c][f], scales[c][f]) for c in range(2) for f in range(2)]
+    if families == "squares":
+        model["tracks"] += [{"name": name + "^2", "square_of": name} for name in ("x", "y")]
+        model["emission"] = {"weights": [[means[c][f] / scales[c][f] ** 2 for f in range(2)] + [-0.5 / scales[c][f] ** 2 for f in range(2)] for c in range(2)],
+                             "bias": [sum(-0.5 * (means[c][f] / scales[c][f]) ** 2 - 0.5 * math.log(2 * math.pi * scales[c][f] ** 2) for f in range(2)) for c in range(2)]}
+        return json.dumps(model)
+    model["tracks"] += [{"name": "%s in %s" % ("xy"[f], "AB"[i // 2]), "density_of": "xy"[f], "family": "student", "mean": m, "scale": s, **families} for i, (f, m, s) in enumerate(cells)]
+    model["emission"] = {"weights": [[0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]}
+    return json.dumps(model)
+
+
+def test_densities_of_a_parameter_file(box):
+    """Normal densities are what squares make of them, with holes and without a track; others are what the recursion says."""
+    rng = random.Random(9)
+    rows = drawn_rows(rng, lambda c, f: float("nan") if rng.random() < 0.2 else rng.gauss(2.0 * (c == 1), 1 + 0.5 * f), bins=200, labels=2, tracks=2)
+    box.write("a.npy", npy(rows))
+    means, scales = ((0.0, 0.2), (2.0, 1.1)), ((1.0, 1.5), (0.8, 1.2))
+    box.write("squares.json", density_model(means, scales, "squares"))
+    box.write("densities.json", density_model(means, scales, {}))
+    for extra in ("", "--missing-track y"):
+        values = []
+        for name in ("squares", "densities"):
+            inputs = "a.npy" if not extra else "x.npy"
+            box.write("x.npy", npy([row[:1] for row in rows]))
+            box.ok("posterior -q -p %s.json --precision double --stats z.json -o %s.bg %s %s" % (name, name, extra, inputs))
+            values.append(stats(box, "z.json")["sequences"][0]["log_partition"])
+            box.ok("decode -q -p %s.json --score none --no-header-comments -o %s.bed %s %s" % (name, name, extra, inputs))
+        near(values[0], values[1], 1e-7, "log Z" + extra)
+        check(box.text("squares.bed") == box.text("densities.bed"), "paths" + extra)
+    # Student's density with outliers, mirrored: log Z by hand. With a tail and K = 1 each label is geometric.
+    extra = {"degrees": 3, "outliers": 0.1, "outlier_density": 0.05, "mirrored": True}
+    box.write("t.json", density_model(means, scales, extra))
+
+    def density(x, m, s):
+        t = lambda z: 2 / (math.pi * math.sqrt(3) * (1 + z * z / 3) ** 2) / s
+        return 0.9 * 0.5 * (t((x - m) / s) + t((-x - m) / s)) + 0.1 * 0.05
+
+    alpha, total = [0.5, 0.5], 0.0
+    for t, row in enumerate(rows):
+        if t > 0:
+            alpha = [alpha[c] * 0.9 + alpha[1 - c] * 0.1 for c in range(2)]
+        for c in range(2):
+            for f in range(2):
+                if not math.isnan(row[f]):
+                    alpha[c] *= density(row[f], means[c][f], scales[c][f])
+        scale = sum(alpha)
+        total += math.log(scale)
+        alpha = [a / scale for a in alpha]
+    total += math.log(0.1)
+    box.ok("posterior -q -p t.json --precision double --stats z.json -o t.bg a.npy")
+    near(stats(box, "z.json")["sequences"][0]["log_partition"], total, 1e-6, "Student")
+    shown = box.ok("info t.json")
+    check("log density of x" in shown.stdout, "info: %s" % shown.stdout)
+    box.ok("edit t.json --rename-track x=z -o renamed.json")
+    tracks = json.loads(box.text("renamed.json"))["tracks"]
+    check(tracks[2]["density_of"] == "z" and tracks[2]["degrees"] == 3 and tracks[2]["mirrored"] is True, "%r" % tracks)

@@ -353,7 +353,9 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
     for (const LawOptions& law :
          {LawOptions{12, false, LawKind::kTable, false}, LawOptions{6, true, LawKind::kTable, false},
           LawOptions{1, true, LawKind::kGeometric, false},
-          LawOptions{15, true, LawKind::kNegativeBinomial, false}}) {
+          LawOptions{15, true, LawKind::kNegativeBinomial, false},
+          LawOptions{12, true, LawKind::kTable, false, 4}, LawOptions{6, true, LawKind::kGeometric, false, 5},
+          LawOptions{15, true, LawKind::kNegativeBinomial, false, 3}}) {
       const double holes = ++seed % 2 == 0 ? 0.3 : 0;
       INFO("seed " << seed << ", " << emission_name(family) << ", " << holes << " missing");
       const Sample sample = draw_sample(family, law, 3, 3, {900, 300, 7}, seed, holes);

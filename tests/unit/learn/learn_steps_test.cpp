@@ -262,4 +262,41 @@ TEST_CASE("laws of segments are probabilities", "[learn]") {
   CHECK_THROWS_AS(SegmentLaw(LawOptions{}, 1), UsageError);
 }
 
+TEST_CASE("laws with a shortest duration are laws of what segments have beyond it", "[learn]") {
+  for (const LawKind kind : {LawKind::kTable, LawKind::kGeometric, LawKind::kNegativeBinomial}) {
+    INFO("law " << static_cast<int>(kind));
+    const SegmentLaw law({10, true, kind, false, 4}, 2), beyond({7, true, kind, false, 1}, 2);
+    ChainModel chain = law.first(9), moved = beyond.first(6);
+    Parameters shape, moved_shape;
+    for (Parameters* of : {&shape, &moved_shape}) of->labels.resize(2);
+    shape.chain = chain;
+    moved_shape.chain = moved;
+    ParameterGradient counts(shape), moved_counts(moved_shape);
+    const std::vector<double> seen{5, 9, 12, 7, 3, 2, 6};
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      for (std::size_t c = 0; c < 2; ++c)
+        counts.duration[(k + 3) * 2 + c] = moved_counts.duration[k * 2 + c] = seen[k];
+    counts.tail = moved_counts.tail = {8, 8};
+    const auto check = [&] {
+      for (std::size_t i = 0; i < 6; ++i) CHECK(chain.duration_bias[i] == kNegativeInfinity);
+      for (std::size_t i = 6; i < 20; ++i)
+        CHECK(chain.duration_bias[i] == Approx(moved.duration_bias[i - 6]).epsilon(1e-9));
+      CHECK(chain.log_tail[0] == Approx(moved.log_tail[0]).epsilon(1e-9));
+    };
+    check();
+    law.maximize(counts, chain);
+    beyond.maximize(moved_counts, moved);
+    check();
+    CHECK(law.free_parameters() == beyond.free_parameters());
+    // From another law: its probabilities, given that a segment is long enough.
+    const ChainModel made = law.reshaped(SegmentLaw({20, true, kind, false, 1}, 2).first(9));
+    double sum = 0;
+    for (std::size_t k = 0; k < 10; ++k) sum += std::exp(made.duration_bias[k * 2]);
+    sum += std::exp(made.duration_bias[18] + made.log_tail[0]) / -std::expm1(made.log_tail[0]);
+    CHECK(sum == Approx(1).epsilon(1e-9));
+    for (std::size_t k = 0; k < 3; ++k) CHECK(made.duration_bias[k * 2] == kNegativeInfinity);
+  }
+  CHECK_THROWS_AS(SegmentLaw({5, true, LawKind::kTable, false, 6}, 2), UsageError);
+}
+
 }  // namespace semicrf
