@@ -14,7 +14,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kLineWidth =
+constexpr std::size_t kPageWidth =
     78;  // columns of the source; lines are filled again where the page is shown
 
 std::string escaped(std::string_view text) {
@@ -63,7 +63,7 @@ std::string filled(std::string_view text) {
     const std::string word = escaped(text.substr(begin, end - begin));
     begin = end + 1;
     if (word.empty()) continue;
-    if (!line.empty() && line.size() + 1 + word.size() > kLineWidth) put();
+    if (!line.empty() && line.size() + 1 + word.size() > kPageWidth) put();
     line += (line.empty() ? "" : " ") + word;
   }
   if (!line.empty()) put();

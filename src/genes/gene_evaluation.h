@@ -18,7 +18,8 @@ struct GeneLevel {
 
 // `sequences`: names with commas, all where it is empty. Levels: coding bases by strand; coding exons;
 // introns between them; start codons and stop codons (their places); transcripts (all coding exons the same).
-// InputError naming the file of the truth: a name that neither has. What is there twice counts once. Sequences that only one of the two has count as well.
+// InputError naming the file of the truth: a name that neither has. What is there twice counts once.
+// Sequences that only one of the two has count as well.
 std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnnotation& predicted,
                                       const std::string& sequences = "");
 

@@ -15,11 +15,19 @@ double product(const std::vector<double>& features, const auto& models, auto wei
   return sum;
 }
 
-// The score of a signal at an event, without its weight.
-double raw_signal(const GeneModel& model, const GeneLattice& lattice, const LatticeWindow& window,
-                  const LatticeWindow::Event& event, int signal) {
-  return window.score(event, signal) /
-         model.signals[lattice.signals[static_cast<std::size_t>(signal)].model].weight;
+// Adds `share` times what a signal has at an event to `sum`.
+void add_signal_features(const GeneModel& model, const GeneLattice& lattice, const SequenceSource& source,
+                         const LatticeWindow& window, const TrackWindow& tracks,
+                         const LatticeWindow::Event& event, int signal, double share, GeneFeatures& sum) {
+  const StrandedModel& stranded = lattice.signals[signal];
+  const SignalModel& of = model.signals[stranded.model];
+  double odds = window.score(event, signal);
+  for (std::size_t j = 0; j < of.terms.size(); ++j) {
+    const double value = source.term_at(of.terms[j], stranded.strand, event.boundary, tracks);
+    odds -= of.terms[j].weight * value;
+    sum.signal_terms[stranded.model][j] += share * value;
+  }
+  sum.signals[stranded.model] += share * odds / of.weight;
 }
 
 // Adds what one segment of a path has.
@@ -78,19 +86,20 @@ class PathScorer {
     const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
     for (std::size_t i = static_cast<std::size_t>(label.column); i < window_.content.size(); i += columns)
       content += static_cast<double>(window_.content[i]);
-    const int index = lattice_.columns[label.column].model;
-    const ContentModel& of = model_.contents[index];
+    const StrandedModel& column = lattice_.columns[label.column];
+    const ContentModel& of = model_.contents[column.model];
     const auto bases = static_cast<double>(segment.end - segment.begin);
-    sum_.content[index] += (content - of.bias * bases) / of.weight;
-    sum_.bases[index] += bases;
+    content -= of.bias * bases;
+    sum_.content[column.model] += content / of.weight;
+    sum_.bases[column.model] += bases;
   }
   bool add_signal(std::int64_t boundary, int signal) {
     if (signal < 0) return true;
     source_.read(boundary, boundary + 1, window_);
     for (const LatticeWindow::Event& event : window_.events)
       if (event.boundary == boundary && (event.signals >> signal & 1) != 0) {
-        sum_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model] +=
-            raw_signal(model_, lattice_, window_, event, signal);
+        const int index = lattice_.signals[signal].model;
+        sum_.signals[index] += window_.score(event, signal) / model_.signals[index].weight;
         return true;
       }
     return false;
@@ -106,12 +115,20 @@ class PathScorer {
 // Expected features of one window.
 class WindowExpectations {
  public:
-  WindowExpectations(const GeneModel& model, const GeneLattice& lattice, double log_z,
-                     const LatticeMessages& messages)
-      : model_(model), lattice_(lattice), log_z_(log_z), messages_(messages), sum_(model) {}
+  WindowExpectations(const GeneModel& model, const GeneLattice& lattice, const SequenceSource& source,
+                     double log_z, const LatticeMessages& messages)
+      : model_(model),
+        lattice_(lattice),
+        source_(source),
+        log_z_(log_z),
+        messages_(messages),
+        tracks_(source.tracks(messages.window->begin, messages.window->end)),
+        occupancy_(messages.window->content.size()),
+        sum_(model) {}
 
   GeneFeatures compute() {
     for (std::size_t i = 0; i < messages_.forward->events.size(); ++i) add_event(i);
+    add_content();
     return std::move(sum_);
   }
 
@@ -127,7 +144,7 @@ class WindowExpectations {
       const double p = std::exp(forward.endings[there.first_ending + n] +
                                 backward.beginnings[mirrored.first_beginning + n] - log_z_);
       if (p == 0) continue;
-      add_edge_of_segment(i, label, signal, event, p, 1);
+      add_edge_of_segment(label, signal, event, p, 1);
       sum_.lengths[labels[static_cast<std::size_t>(label)].law] +=
           p * forward.duration_scores[there.first_ending + n];
     }
@@ -136,7 +153,7 @@ class WindowExpectations {
       const double ahead = backward.endings[mirrored.first_ending + n];
       const double p = std::exp(forward.beginnings[there.first_beginning + n] + ahead - log_z_);
       if (p == 0) continue;
-      add_edge_of_segment(i, begins.label, begins.signal, event, p, -1);
+      add_edge_of_segment(begins.label, begins.signal, event, p, -1);
       const double right = ahead + messages_.window->score(event, begins.signal) - log_z_;
       for (std::size_t e = begins.first_edge; e < begins.last_edge; ++e) {
         const LatticeStep::Edge& edge = there.step->edges[e];
@@ -148,27 +165,50 @@ class WindowExpectations {
     }
   }
 
-  // A segment's content is the difference of sums at its two edges, each of which is counted by itself.
-  void add_edge_of_segment(std::size_t i, int label, int signal, const LatticeWindow::Event& event, double p,
-                           int side) {
+  // A column is in use from where a segment begins to where it ends.
+  void add_edge_of_segment(int label, int signal, const LatticeWindow::Event& event, double p, int side) {
     if (signal >= 0)
-      sum_.signals[lattice_.signals[static_cast<std::size_t>(signal)].model] +=
-          p * raw_signal(model_, lattice_, *messages_.window, event, signal);
+      add_signal_features(model_, lattice_, source_, *messages_.window, tracks_, event, signal, p, sum_);
     const int column = lattice_.lattice.labels[label].column;
     if (column < 0) return;
-    const int index = lattice_.columns[column].model;
-    const ContentModel& of = model_.contents[index];
+    const std::int64_t at = event.boundary - messages_.window->begin;
+    occupancy_[at * lattice_.lattice.columns + column] -= side * p;
+  }
+
+  // P(a column is in use) at every position, times what the column has there.
+  void add_content() {
     const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
-    const double content = messages_.forward->content[i * columns + static_cast<std::size_t>(column)];
-    const auto at = static_cast<double>(event.boundary);
-    sum_.content[index] += side * p * (content - of.bias * at) / of.weight;
-    sum_.bases[index] += side * p * at;
+    const std::int64_t begin = messages_.window->begin, end = messages_.window->end;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const StrandedModel& column = lattice_.columns[c];
+      const ContentModel& of = model_.contents[column.model];
+      std::vector<double> terms(of.terms.size());
+      double p = 0, bases = 0, content = 0;
+      for (std::int64_t t = begin; t < end; ++t) {
+        const std::size_t i = static_cast<std::size_t>(t - begin) * columns + c;
+        p += occupancy_[i];
+        bases += p;
+        content += p * static_cast<double>(messages_.window->content[i]);
+        for (std::size_t j = 0; j < terms.size(); ++j)
+          terms[j] += p * source_.term_at(of.terms[j], column, t, tracks_);
+      }
+      content -= of.bias * bases;
+      for (std::size_t j = 0; j < terms.size(); ++j) {
+        content -= of.terms[j].weight * terms[j];
+        sum_.content_terms[column.model][j] += terms[j];
+      }
+      sum_.content[column.model] += content / of.weight;
+      sum_.bases[column.model] += bases;
+    }
   }
 
   const GeneModel& model_;
   const GeneLattice& lattice_;
+  const SequenceSource& source_;
   double log_z_;
   LatticeMessages messages_;
+  TrackWindow tracks_;
+  std::vector<double> occupancy_;  // (positions, columns): how it changes there
   GeneFeatures sum_;
 };
 
@@ -179,11 +219,19 @@ GeneFeatures::GeneFeatures(const GeneModel& model)
       bases(model.contents.size()),
       signals(model.signals.size()),
       lengths(model.lengths.size()),
-      transitions(model.transitions.size()) {}
+      transitions(model.transitions.size()) {
+  for (const ContentModel& one : model.contents) content_terms.emplace_back(one.terms.size());
+  for (const SignalModel& one : model.signals) signal_terms.emplace_back(one.terms.size());
+}
 
 double score_of(const GeneModel& model, const GeneFeatures& features) {
   const auto weight = [](const auto& one) { return one.weight; };
-  return product(features.content, model.contents, weight) +
+  double terms = 0;
+  for (std::size_t i = 0; i < model.contents.size(); ++i)
+    terms += product(features.content_terms[i], model.contents[i].terms, weight);
+  for (std::size_t i = 0; i < model.signals.size(); ++i)
+    terms += product(features.signal_terms[i], model.signals[i].terms, weight);
+  return terms + product(features.content, model.contents, weight) +
          product(features.bases, model.contents, [](const ContentModel& one) { return one.bias; }) +
          product(features.signals, model.signals, weight) + product(features.lengths, model.lengths, weight) +
          product(features.transitions, model.transitions,
@@ -202,12 +250,12 @@ std::optional<GeneFeatures> features_of_path(const GeneModel& model, const GeneL
 }
 
 ExpectedGeneFeatures expected_features(const GeneModel& model, const GeneLattice& lattice,
-                                       const LatticeSource& source) {
+                                       const LatticeSource& source, const SequenceSource& sequence) {
   ExpectedGeneFeatures expected{0, GeneFeatures(model)};
   const LatticeMarginals marginals = visit_marginals(
-      lattice.lattice, source, 1, true,
+      lattice.lattice, source, 1,
       [&](std::size_t, double log_z, const LatticeMessages& messages) {
-        expected.features = WindowExpectations(model, lattice, log_z, messages).compute();
+        expected.features = WindowExpectations(model, lattice, sequence, log_z, messages).compute();
       },
       std::max<std::int64_t>(1, source.length()));
   expected.log_z = marginals.log_z;

@@ -14,11 +14,12 @@ namespace semicrf {
 
 // Sums over the segments; the score of a path is their product with the weights.
 struct GeneFeatures {
-  std::vector<double> content;      // log odds, by model of content
-  std::vector<double> bases;        // with that content
-  std::vector<double> signals;      // log odds, by model of signals
-  std::vector<double> lengths;      // scores of durations, by law
-  std::vector<double> transitions;  // how many
+  std::vector<double> content;                                   // log odds, by model of content
+  std::vector<double> bases;                                     // with that content
+  std::vector<double> signals;                                   // log odds, by model of signals
+  std::vector<double> lengths;                                   // scores of durations, by law
+  std::vector<double> transitions;                               // how many
+  std::vector<std::vector<double>> content_terms, signal_terms;  // values of tracks, by model and term
 
   explicit GeneFeatures(const GeneModel& model);
 };
@@ -27,7 +28,8 @@ struct GeneFeatures {
 double score_of(const GeneModel& model, const GeneFeatures& features);
 
 // The features of a path over the whole source. Nothing where it is impossible: a signal that does not stand
-// there, a duration or transition that is forbidden, a stop codon within an exon.
+// there, a duration or transition that is forbidden, a stop codon within an exon. What tracks add stands with
+// the log odds of contents and signals.
 std::optional<GeneFeatures> features_of_path(const GeneModel& model, const GeneLattice& lattice,
                                              const LatticeSource& source,
                                              const std::vector<LatticeSegment>& path);
@@ -38,8 +40,9 @@ struct ExpectedGeneFeatures {
 };
 
 // Expected features under all paths of a source, which is read as one window; its lattice may have more
-// barriers than that of `lattice`. The weights of `model` must not be 0.
+// barriers than that of `lattice`. `sequence`: where its content and signals come from. The weights of
+// `model` must not be 0.
 ExpectedGeneFeatures expected_features(const GeneModel& model, const GeneLattice& lattice,
-                                       const LatticeSource& source);
+                                       const LatticeSource& source, const SequenceSource& sequence);
 
 }  // namespace semicrf

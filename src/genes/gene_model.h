@@ -13,6 +13,24 @@
 
 namespace semicrf {
 
+// A number for every base of each strand, from outside the sequence: what a neural network says of it. The
+// source of the track gives it in the scale that the model works in.
+struct TrackModel {
+  std::string name;
+  bool logarithm = true;  // the model works with log(max(value, floor)); else with the value itself
+  double floor = 1e-5;    // > 0
+};
+
+// What a track adds to the score of a content or a signal: `weight` times its value.
+struct TrackTerm {
+  // In GeneModel::tracks, by the position of the base in its codon; three times the same one but in contents
+  // with codons.
+  std::array<int, 3> track{};
+  bool other_strand = false;  // the value of the opposite strand
+  int at = 0;                 // signals: which base, along the strand from the boundary; contents: 0
+  double weight = 0;
+};
+
 // The score of a base after those before it, in the direction of the strand: log odds against intergenic
 // sequence. Codons are read with a table for each of their three positions.
 struct ContentModel {
@@ -22,6 +40,7 @@ struct ContentModel {
   std::vector<std::vector<float>> tables;  // 1 or 3, each of 4^(order + 1): earlier bases are higher digits
   double weight = 1;
   double bias = 0;  // added at every base
+  std::vector<TrackTerm> terms{};
 };
 
 inline constexpr int kCodon = 3;  // bases
@@ -40,6 +59,7 @@ struct SignalModel {
   int motif_from = 0, motif_to = 0;
   std::vector<std::array<float, 4>> motif;
   double weight = 1;
+  std::vector<TrackTerm> terms{};
 };
 
 // That a motif is missing where a signal stands.
@@ -87,6 +107,7 @@ struct GeneModel {
   std::vector<ContentModel> contents;
   std::vector<SignalModel> signals;
   std::vector<LengthModel> lengths;
+  std::vector<TrackModel> tracks;  // empty: the sequence says everything
 };
 
 // What a label of the lattice stands for.

@@ -19,7 +19,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "semicrf-genes", kVersion = "1.0";
+constexpr std::string_view kFormat = "semicrf-genes", kVersion = "1.0", kVersionWithTracks = "1.1";
 constexpr double kMost = 1e9;
 constexpr NumberRule kScore{-kMost, kMost, false, true,
                             "a number of at most 1e9 in magnitude or the string \"-inf\""};
@@ -56,6 +56,23 @@ OrderedJson name_or_null(const auto& list, int index) {
   return index < 0 ? OrderedJson() : OrderedJson(list[static_cast<std::size_t>(index)].name);
 }
 
+OrderedJson terms_json(const std::vector<TrackTerm>& terms, const GeneModel& model, bool of_signal) {
+  OrderedJson list = OrderedJson::array();
+  for (const TrackTerm& term : terms) {
+    OrderedJson one;
+    const auto name = [&](std::size_t i) { return model.tracks[term.track[i]].name; };
+    if (name(0) == name(1) && name(0) == name(2))
+      one["track"] = name(0);
+    else
+      one["track"] = {name(0), name(1), name(2)};
+    one["strand"] = term.other_strand ? "other" : "same";
+    if (of_signal) one["at"] = term.at;
+    one["weight"] = rounded(term.weight);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 // What stands in a list of the file and is named elsewhere in it.
 template <class Items>
 int index_of(const Items& items, const JsonNode& node, const char* what) {
@@ -75,8 +92,9 @@ class Reader {
   explicit Reader(const JsonNode& root) : root_(root) {}
 
   GeneModel read() {
-    constexpr std::array<std::string_view, 8> kKeys{
-        "format", "format_version", "description", "states", "transitions", "contents", "signals", "lengths"};
+    constexpr std::array<std::string_view, 9> kKeys{"format",  "format_version", "description",
+                                                    "states",  "transitions",    "contents",
+                                                    "signals", "lengths",        "tracks"};
     root_.expect_object(kKeys);
     if (root_.at("format").text() != kFormat)
       root_.at("format").fail_expected("\"semicrf-genes\"", "make it with semicrf train-genes");
@@ -84,6 +102,8 @@ class Reader {
       root_.at("format_version")
           .fail_expected("a version that begins with 1.", "use the program that wrote it");
     if (const auto description = root_.find("description")) model_.description = description->text();
+    if (root_.find("tracks"))
+      read_list("tracks", model_.tracks, [&](const JsonNode& node) { return read_track(node); });
     read_list("contents", model_.contents, [&](const JsonNode& node) { return read_content(node); });
     read_list("signals", model_.signals, [&](const JsonNode& node) { return read_signal(node); });
     read_list("lengths", model_.lengths, [&](const JsonNode& node) { return read_length(node); });
@@ -119,8 +139,49 @@ class Reader {
     return name;
   }
 
-  static ContentModel read_content(const JsonNode& node) {
-    constexpr std::array<std::string_view, 6> kKeys{"name", "order", "codons", "weight", "bias", "tables"};
+  static TrackModel read_track(const JsonNode& node) {
+    constexpr std::array<std::string_view, 3> kKeys{"name", "scale", "floor"};
+    node.expect_object(kKeys);
+    TrackModel track;
+    track.name = name_of(node);
+    const std::string& scale = node.at("scale").text("log or linear");
+    if (scale != "log" && scale != "linear") node.at("scale").fail_expected("log or linear");
+    track.logarithm = scale == "log";
+    if (track.logarithm) track.floor = node.at("floor").number(kPositive);
+    return track;
+  }
+
+  std::vector<TrackTerm> read_terms(const JsonNode& owner, bool of_signal, bool knows_codons) const {
+    std::vector<TrackTerm> terms;
+    const auto list = owner.find("tracks");
+    if (!list) return terms;
+    for (std::size_t i = 0; i < list->list_size("of terms"); ++i) {
+      const JsonNode node = list->element(i);
+      constexpr std::array<std::string_view, 4> kKeys{"track", "strand", "weight", "at"};
+      node.expect_object(std::span(kKeys).first(of_signal ? 4 : 3));
+      TrackTerm term;
+      const JsonNode track = node.at("track");
+      if (track.json().is_array()) {
+        if (!knows_codons) track.fail("a track for each position of a codon needs a content with codons");
+        track.expect_list(3, "one per position of a codon");
+        for (std::size_t c = 0; c < 3; ++c)
+          term.track[c] = index_of(model_.tracks, track.element(c), "track");
+      } else {
+        term.track.fill(index_of(model_.tracks, track, "track"));
+      }
+      const std::string& strand = node.at("strand").text("same or other");
+      if (strand != "same" && strand != "other") node.at("strand").fail_expected("same or other");
+      term.other_strand = strand == "other";
+      if (of_signal) term.at = static_cast<int>(node.at("at").integer(-kMostAround, kMostAround));
+      term.weight = node.at("weight").number(kFinite);
+      terms.push_back(term);
+    }
+    return terms;
+  }
+
+  ContentModel read_content(const JsonNode& node) const {
+    constexpr std::array<std::string_view, 7> kKeys{"name", "order",  "codons", "weight",
+                                                    "bias", "tables", "tracks"};
     node.expect_object(kKeys);
     ContentModel content;
     content.name = name_of(node);
@@ -135,6 +196,7 @@ class Reader {
           std::size_t{1} << (2 * (content.order + 1)), "one per word of order + 1 bases", kFinite);
       content.tables.emplace_back(numbers.begin(), numbers.end());
     }
+    content.terms = read_terms(node, false, content.codons);
     return content;
   }
 
@@ -155,10 +217,10 @@ class Reader {
     return rows;
   }
 
-  static SignalModel read_signal(const JsonNode& node) {
-    constexpr std::array<std::string_view, 9> kKeys{"motif_places", "motif",        "name",
-                                                    "consensus",    "consensus_at", "in_frame",
-                                                    "first",        "log_odds",     "weight"};
+  SignalModel read_signal(const JsonNode& node) const {
+    constexpr std::array<std::string_view, 10> kKeys{"motif_places", "motif",    "name",  "consensus",
+                                                     "consensus_at", "in_frame", "first", "log_odds",
+                                                     "weight",       "tracks"};
     node.expect_object(kKeys);
     SignalModel signal;
     signal.name = name_of(node);
@@ -177,6 +239,7 @@ class Reader {
     signal.first = static_cast<int>(node.at("first").integer(-kMostAround, kMostAround));
     signal.weight = node.at("weight").number(kPositive);
     signal.log_odds = read_rows(node.at("log_odds"));
+    signal.terms = read_terms(node, true, false);
     if (const auto motif = node.find("motif")) {
       signal.motif = read_rows(*motif);
       const JsonNode places = node.at("motif_places");
@@ -236,8 +299,13 @@ class Reader {
 std::string gene_model_text(const GeneModel& model) {
   OrderedJson root;
   root["format"] = kFormat;
-  root["format_version"] = kVersion;
+  root["format_version"] = model.tracks.empty() ? kVersion : kVersionWithTracks;
   root["description"] = model.description;
+  for (const TrackModel& one : model.tracks) {
+    OrderedJson track = {{"name", one.name}, {"scale", one.logarithm ? "log" : "linear"}};
+    if (one.logarithm) track["floor"] = one.floor;
+    root["tracks"].push_back(std::move(track));
+  }
   root["states"] = OrderedJson::array();
   for (const GeneState& state : model.states)
     root["states"].push_back({{"name", state.name},
@@ -262,6 +330,7 @@ std::string gene_model_text(const GeneModel& model) {
                                 {"weight", rounded(one.weight)},
                                 {"bias", rounded(one.bias)},
                                 {"tables", tables}});
+    if (!one.terms.empty()) root["contents"].back()["tracks"] = terms_json(one.terms, model, false);
   }
   root["signals"] = OrderedJson::array();
   for (const SignalModel& one : model.signals) {
@@ -276,6 +345,7 @@ std::string gene_model_text(const GeneModel& model) {
       signal["motif_places"] = {one.motif_from, one.motif_to};
       signal["motif"] = rows_json(one.motif);
     }
+    if (!one.terms.empty()) signal["tracks"] = terms_json(one.terms, model, true);
     root["signals"].push_back(std::move(signal));
   }
   root["lengths"] = OrderedJson::array();

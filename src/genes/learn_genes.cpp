@@ -22,6 +22,9 @@ namespace {
 constexpr std::size_t kFewestGenes = 10;
 constexpr double kPenalty = 1;  // half the square of the distance from the start, times this
 constexpr double kUnitOfBias = 1e-3;
+constexpr double kUnitOfContentTerm = 1e-2, kUnitOfSignalTerm = 0.3;
+// The penalty of a group is its norm, rounded off below this, and what falls below it at the end is left out.
+constexpr double kSmallestGroup = 0.1;
 constexpr double kSmallestGain = 1e-6;  // what an iteration must gain, as a share of the log likelihood
 
 // Log odds from which on what is not annotated may still be a gene: one of a transposon, or one that was
@@ -76,7 +79,9 @@ std::optional<GeneFeatures> features_of_genes(const GeneModel& model, const Gene
   if (begin < 0 || end > length) return std::nullopt;
   const auto path = path_of_genes(model, lattice, genes, begin, end);
   if (!path) return std::nullopt;
-  return features_of_path(model, lattice, SequenceSource(model, lattice, sequence.bases, begin, end), *path);
+  return features_of_path(model, lattice,
+                          SequenceSource(model, lattice, sequence.bases, begin, end, sequence.tracks.get()),
+                          *path);
 }
 
 // The longest of transcripts that overlap, and of others those that the grammar knows beside these.
@@ -202,7 +207,8 @@ class PieceMaker {
 // Stretches of a piece that the counted model takes for genes with certainty and that overlap none.
 std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLattice& lattice,
                                            const Piece& piece) {
-  const SequenceSource source(model, lattice, piece.sequence->bases, piece.begin, piece.end);
+  const SequenceSource source(model, lattice, piece.sequence->bases, piece.begin, piece.end,
+                              piece.sequence->tracks.get());
   const LatticePath path = best_path(lattice.lattice, source, 1);
   std::vector<CodingTranscript> found;
   for (const PathGene& gene : genes_of_path(model, lattice, path.segments, piece.begin)) {
@@ -222,6 +228,7 @@ struct Parameter {
   double* value = nullptr;
   bool is_weight = false;
   double unit = 1;  // what the optimiser takes for one: about the error that a number is known with
+  int group = -1;   // weights of one track in one content or signal, with a penalty of their own
 };
 
 std::vector<Parameter> parameters_of(GeneModel& model) {
@@ -231,6 +238,13 @@ std::vector<Parameter> parameters_of(GeneModel& model) {
   for (SignalModel& one : model.signals) parameters.push_back({&one.weight, true});
   for (LengthModel& one : model.lengths) parameters.push_back({&one.weight, true});
   for (GeneTransition& one : model.transitions) parameters.push_back({&one.score, false});
+  int groups = 0;
+  const auto add = [&](std::vector<TrackTerm>& terms, double unit) {
+    for (TrackTerm& term : terms) parameters.push_back({&term.weight, false, unit, groups + term.track[0]});
+    groups += static_cast<int>(model.tracks.size());
+  };
+  for (ContentModel& one : model.contents) add(one.terms, kUnitOfContentTerm);
+  for (SignalModel& one : model.signals) add(one.terms, kUnitOfSignalTerm);
   return parameters;
 }
 
@@ -241,6 +255,8 @@ std::vector<double> derivatives(const GeneFeatures& features) {
     all.push_back(features.content[i]), all.push_back(features.bases[i]);
   for (const auto* list : {&features.signals, &features.lengths, &features.transitions})
     all.insert(all.end(), list->begin(), list->end());
+  for (const auto* models : {&features.content_terms, &features.signal_terms})
+    for (const std::vector<double>& list : *models) all.insert(all.end(), list.begin(), list.end());
   return all;
 }
 
@@ -285,11 +301,12 @@ class WeightFit {
     std::vector<std::vector<double>> slopes(pieces_.size());
     parallel_for(options_.threads, pieces_.size(), [&](std::size_t i, int) {
       const Piece& piece = pieces_[i];
-      const SequenceSource source(model_, lattice, piece.sequence->bases, piece.begin, piece.end);
+      const SequenceSource source(model_, lattice, piece.sequence->bases, piece.begin, piece.end,
+                                  piece.sequence->tracks.get());
       const KnownBoundarySource known(lattice.lattice.barriers, source, piece.known);
-      const ExpectedGeneFeatures truth = expected_features(model_, constrained, known);
+      const ExpectedGeneFeatures truth = expected_features(model_, constrained, known, source);
       if (truth.log_z == kNegativeInfinity) throw std::logic_error("annotated genes are not possible");
-      const ExpectedGeneFeatures expected = expected_features(model_, lattice, source);
+      const ExpectedGeneFeatures expected = expected_features(model_, lattice, source, source);
       values[i] = truth.log_z - expected.log_z;
       slopes[i] = derivatives(truth.features);
       const std::vector<double> under_model = derivatives(expected.features);
@@ -300,11 +317,40 @@ class WeightFit {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       double slope = 0;
       for (const std::vector<double>& one : slopes) slope += one[p];
-      const double unit = parameters_[p].unit, away = (x[p] - start_[p]) * unit;
-      gradient[p] = unit * (kPenalty * away - slope * (parameters_[p].is_weight ? *parameters_[p].value : 1));
-      value += 0.5 * kPenalty * away * away;
+      const double unit = parameters_[p].unit;
+      gradient[p] = -unit * slope * (parameters_[p].is_weight ? *parameters_[p].value : 1);
     }
-    return value;
+    return value + add_penalties(x, gradient);
+  }
+
+  // Half the squared distance from the start, and for groups of tracks their norm (group lasso).
+  double add_penalties(std::span<const double> x, std::span<double> gradient) const {
+    double penalty = 0;
+    const std::vector<double> norms = group_norms(x);
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const Parameter& one = parameters_[p];
+      if (one.group >= 0) {
+        gradient[p] += options_.group_penalty * x[p] / norms[static_cast<std::size_t>(one.group)];
+        continue;
+      }
+      const double away = (x[p] - start_[p]) * one.unit;
+      gradient[p] += kPenalty * one.unit * away;
+      penalty += 0.5 * kPenalty * away * away;
+    }
+    return penalty + options_.group_penalty * std::accumulate(norms.begin(), norms.end(), 0.0);
+  }
+
+  // The norm of each group in units, rounded off at 0 so that it has a derivative there.
+  std::vector<double> group_norms(std::span<const double> x) const {
+    std::vector<double> norms;
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      if (parameters_[p].group < 0) continue;
+      const auto group = static_cast<std::size_t>(parameters_[p].group);
+      if (group >= norms.size()) norms.resize(group + 1, kSmallestGroup * kSmallestGroup);
+      norms[group] += x[p] * x[p];
+    }
+    for (double& norm : norms) norm = std::sqrt(norm);
+    return norms;
   }
 
   GeneModel& model_;
@@ -314,6 +360,21 @@ class WeightFit {
   std::vector<double> start_;
   double log_likelihood_ = 0;
 };
+
+// Every track for every content and signal, with a weight of 0.
+void add_tracks(const std::vector<TrackModel>& tracks, GeneModel& model) {
+  model.tracks = tracks;
+  const auto add = [](std::vector<TrackTerm>& terms, std::size_t track, bool other_strand, int at) {
+    const auto index = static_cast<int>(track);
+    terms.push_back({{index, index, index}, other_strand, at, 0});
+  };
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    for (ContentModel& one : model.contents)
+      for (const bool other_strand : {false, true}) add(one.terms, i, other_strand, 0);
+    for (SignalModel& one : model.signals)
+      for (const int at : {-1, 0}) add(one.terms, i, false, at);
+  }
+}
 
 // Pieces and what is counted of them, into `model`.
 std::vector<Piece> divide(const std::vector<AnnotatedSequence>& sequences,
@@ -362,6 +423,7 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
   if (static_cast<std::size_t>(result.genes) < kFewestGenes)
     throw InputError({annotation, "", std::to_string(result.genes) + " genes that can be learned from",
                       "give more sequences, or another --grammar"});
+  add_tracks(options.tracks, model);
   // The longest first, so that threads end together.
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.end - a.begin > b.end - b.begin; });

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "genes/annotation.h"
 #include "genes/gene_model.h"
+#include "genes/tracks/track_values.h"
 
 namespace semicrf {
 
@@ -16,6 +18,7 @@ struct AnnotatedSequence {
   std::string name;
   std::vector<std::uint8_t> bases;            // base_codes()
   std::vector<CodingTranscript> transcripts;  // those of the annotation
+  std::shared_ptr<const TrackValues> tracks;  // of LearnGenesOptions, in their scales; null: none
 };
 
 struct LearnGenesOptions {
@@ -24,6 +27,10 @@ struct LearnGenesOptions {
   int iterations = 40;                // at most, L-BFGS
   int threads = 1;
   bool partial = false;  // there are genes that are not annotated: the rest of a sequence may be anything
+  // Tracks that every sequence has. Each gets a weight in every content, for both strands, and in every
+  // signal, for the bases on both sides of the boundary.
+  std::vector<TrackModel> tracks;
+  double group_penalty = 2;  // times the norm of the weights of a track in a content or signal (group lasso)
 };
 
 struct LearnGenesResult {

@@ -7,6 +7,7 @@
 
 #include "genes/annotation.h"
 #include "genes/gene_model.h"
+#include "genes/tracks/track_values.h"
 
 namespace semicrf {
 

@@ -21,6 +21,18 @@ constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
 
 constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
 
+// Where in its codon a base of the sequence is; 0 where the column has no frame.
+int codon_position(const StrandedModel& column, std::int64_t base) {
+  if (column.frame < 0) return 0;
+  const auto from_left = static_cast<int>((base - column.frame + 3) % 3);
+  return column.strand == '+' ? from_left : 2 - from_left;
+}
+
+// The strand whose track a term reads for a label on `strand`.
+char strand_of(const TrackTerm& term, char strand) {
+  return (strand == '+') == term.other_strand ? '-' : '+';
+}
+
 }  // namespace
 
 std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const std::vector<CodingExon>& exons,
@@ -43,8 +55,13 @@ std::vector<std::uint8_t> base_codes(std::string_view sequence) {
 }
 
 SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattice,
-                               const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end)
-    : model_(&model), lattice_(&lattice), bases_(&bases), begin_(begin), end_(end) {
+                               const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end,
+                               const TrackValues* tracks)
+    : model_(&model), lattice_(&lattice), bases_(&bases), begin_(begin), end_(end), tracks_(tracks) {
+  if (tracks == nullptr && !model.tracks.empty()) throw std::logic_error("a gene model with tracks has none");
+  for (const SignalModel& signal : model.signals)
+    for (const TrackTerm& term : signal.terms)
+      margin_ = std::max<std::int64_t>(margin_, std::abs(term.at) + 1);
   for (const SignalModel& signal : model.signals) {
     PreparedSignal prepared;
     for (const auto& row : signal.motif) {
@@ -173,19 +190,74 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
 
 void SequenceSource::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
   window.begin = begin, window.end = end;
-  fill_content(begin, end, window);
-  find_events(begin, end, window);
+  const TrackWindow track_window = tracks(begin, end);
+  fill_content(begin, end, track_window, window);
+  find_events(begin, end, track_window, window);
   find_stops(begin, end, window);
 }
 
-void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+TrackWindow SequenceSource::tracks(std::int64_t begin, std::int64_t end) const {
+  TrackWindow window;
+  window.load(tracks_, model_->tracks.size(), static_cast<std::int64_t>(bases_->size()), begin_ + begin,
+              begin_ + end, margin_);
+  return window;
+}
+
+double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t boundary,
+                               const TrackWindow& tracks) const {
+  const std::int64_t base = begin_ + boundary;
+  const float* values =
+      tracks.at(strand_of(term, strand), strand == '+' ? base + term.at : base - 1 - term.at);
+  return values == nullptr ? 0 : static_cast<double>(values[term.track[0]]);
+}
+
+double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& column, std::int64_t position,
+                               const TrackWindow& tracks) const {
+  const std::int64_t base = begin_ + position;
+  const int codon = codon_position(column, base);
+  return static_cast<double>(tracks.at(strand_of(term, column.strand), base)[term.track[codon]]);
+}
+
+// Adds the terms of each content once for all frames, and once for each frame where they know codons.
+void SequenceSource::add_terms(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                               LatticeWindow& window) const {
+  const std::size_t columns = lattice_->columns.size(), count = static_cast<std::size_t>(end - begin);
+  std::vector<float> sums(count);
+  const StrandedModel* summed = nullptr;  // what `sums` are of, in any frame
+  for (std::size_t c = 0; c < columns; ++c) {
+    const StrandedModel& column = lattice_->columns[c];
+    const std::vector<TrackTerm>& terms = model_->contents[column.model].terms;
+    if (terms.empty()) continue;
+    const bool knows_codons = std::any_of(terms.begin(), terms.end(), [](const TrackTerm& term) {
+      return term.track[0] != term.track[1] || term.track[0] != term.track[2];
+    });
+    if (knows_codons || summed == nullptr || summed->model != column.model ||
+        summed->strand != column.strand) {
+      std::fill(sums.begin(), sums.end(), 0.0F);
+      for (const TrackTerm& term : terms) {
+        const auto weight = static_cast<float>(term.weight);
+        const float* values = tracks.at(strand_of(term, column.strand), begin_ + begin);
+        int codon = codon_position(column, begin_ + begin);
+        for (float& sum : sums) {
+          sum += weight * values[term.track[codon]];
+          values += model_->tracks.size();
+          codon = column.frame < 0 ? 0 : (codon + (column.strand == '+' ? 1 : 2)) % 3;
+        }
+      }
+      summed = knows_codons ? nullptr : &column;
+    }
+    for (std::size_t i = 0; i < count; ++i) window.content[i * columns + c] += sums[i];
+  }
+}
+
+void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                                  LatticeWindow& window) const {
   const std::size_t columns = lattice_->columns.size();
   window.content.assign(static_cast<std::size_t>(end - begin) * columns, 0.0F);
   for (std::size_t c = 0; c < columns; ++c) {
     const StrandedModel& column = lattice_->columns[c];
     const ContentModel& model = model_->contents[column.model];
     const char strand = column.strand;
-    const int frame = column.frame;
     const int words = 1 << (2 * (model.order + 1));
     const auto weight = static_cast<float>(model.weight), bias = static_cast<float>(model.bias);
     // The word that ends (+) or begins (-) at a position, and how many known bases it has.
@@ -193,10 +265,7 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeW
     const auto put = [&](std::int64_t at) {  // position of the sequence
       float score = 0;
       if (known > model.order) {
-        int codon = 0;
-        if (model.codons) codon = static_cast<int>((at - frame + 3) % 3);
-        if (model.codons && strand == '-') codon = 2 - codon;
-        score = weight * model.tables[codon][word];
+        score = weight * model.tables[codon_position(column, at)][word];
       }
       window.content[static_cast<std::size_t>(at - begin_ - begin) * columns + c] = score + bias;
     };
@@ -221,9 +290,11 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, LatticeW
       }
     }
   }
+  if (!model_->tracks.empty()) add_terms(begin, end, tracks, window);
 }
 
-void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                                 LatticeWindow& window) const {
   window.events.clear(), window.scores.clear();
   // The three bases from each position on; 64 where one of them is unknown.
   const std::int64_t first_triple = begin_ + begin - kAroundWindow;
@@ -244,8 +315,10 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, LatticeWi
     const LatticeWindow::Event event{t, signals_at(boundary, triples, first_triple), window.scores.size()};
     for (std::uint64_t left = event.signals; left != 0; left &= left - 1) {
       const StrandedModel& signal = lattice_->signals[static_cast<std::size_t>(std::countr_zero(left))];
-      window.scores.push_back(
-          static_cast<float>(model_->signals[signal.model].weight * log_odds(signal, boundary, motifs)));
+      const SignalModel& of = model_->signals[signal.model];
+      double score = of.weight * log_odds(signal, boundary, motifs);
+      for (const TrackTerm& term : of.terms) score += term.weight * term_at(term, signal.strand, t, tracks);
+      window.scores.push_back(static_cast<float>(score));
     }
     if (event.signals != 0 || lattice_->every_boundary) window.events.push_back(event);
   }

@@ -10,6 +10,7 @@
 #include "genes/annotation.h"
 #include "genes/gene_model.h"
 #include "genes/lattice/lattice.h"
+#include "genes/tracks/track_values.h"
 
 namespace semicrf {
 
@@ -27,12 +28,21 @@ std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const std::vect
 class SequenceSource : public LatticeSource {
  public:
   // A source over bases [begin, end) of a sequence; boundaries and positions count from `begin`, frames from
-  // 0 of the sequence. All must outlive it.
+  // 0 of the sequence. `tracks`: those of the model, in its scales; null where it has none. All must outlive
+  // it.
   SequenceSource(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
-                 std::int64_t begin, std::int64_t end);
+                 std::int64_t begin, std::int64_t end, const TrackValues* tracks = nullptr);
 
   std::int64_t length() const override { return end_ - begin_; }
   void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
+
+  // What the terms of signals and contents read of positions and boundaries [begin, end).
+  TrackWindow tracks(std::int64_t begin, std::int64_t end) const;
+  // The value of a signal's term at a boundary; 0 where the base lies outside of the sequence.
+  double term_at(const TrackTerm& term, char strand, std::int64_t boundary, const TrackWindow& tracks) const;
+  // The value of a content's term at a position of a column.
+  double term_at(const TrackTerm& term, const StrandedModel& column, std::int64_t position,
+                 const TrackWindow& tracks) const;
 
  private:
   // Odds of a motif of a signal on a strand by where it begins, along the strand, made when first asked for.
@@ -53,10 +63,14 @@ class SequenceSource : public LatticeSource {
   bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
   double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
-  void fill_content(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
+  void fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                    LatticeWindow& window) const;
+  void add_terms(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                 LatticeWindow& window) const;
   std::uint64_t signals_at(std::int64_t boundary, const std::vector<std::uint8_t>& triples,
                            std::int64_t first_triple) const;
-  void find_events(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
+  void find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+                   LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
   int base(std::int64_t position) const {
     return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
@@ -69,6 +83,8 @@ class SequenceSource : public LatticeSource {
   const GeneLattice* lattice_;
   const std::vector<std::uint8_t>* bases_;
   std::int64_t begin_, end_;
+  const TrackValues* tracks_;
+  std::int64_t margin_ = 0;  // bases that terms of signals look beyond their boundary
   struct PreparedSignal {
     std::vector<std::vector<int>> words;       // base codes
     std::vector<std::array<double, 5>> motif;  // odds by base code

@@ -10,6 +10,7 @@
 
 #include "apps/commands.h"
 #include "apps/commands/genes/sequence_choice.h"
+#include "apps/commands/genes/track_arguments.h"
 #include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/chain_model.h"
@@ -32,6 +33,7 @@ struct GenesArguments {
   std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint", hints;
   std::string hints_as = "weights";
   HintUse hint_use;
+  TrackArguments tracks;
   int threads = 1, alternatives = 0;
 };
 
@@ -41,6 +43,7 @@ constexpr std::int64_t kBatchBases = std::int64_t{1} << 22;
 struct BatchItem {
   std::string name;
   std::vector<std::uint8_t> bases;
+  std::shared_ptr<const TrackValues> tracks;
   PredictedSequence found;
 };
 
@@ -49,7 +52,9 @@ class GenesRun {
   explicit GenesRun(const GenesArguments& arguments)
       : arguments_(arguments),
         model_(read_gene_model(arguments.model)),
-        lattices_({compile(model_, arguments.model)}) {
+        lattices_({compile(model_, arguments.model)}),
+        tracks_(arguments.tracks.open()) {
+    check_tracks();
     if (arguments.strands == "apart")
       lattices_ = {lattice_of_strand(lattices_[0], '+'), lattice_of_strand(lattices_[0], '-')};
   }
@@ -66,7 +71,10 @@ class GenesRun {
     std::int64_t bases = 0;
     while (reader.next(sequence)) {
       if (!choice.takes(sequence.name)) continue;
-      batch_.push_back({sequence.name, base_codes(sequence.bases), {}});
+      batch_.push_back({sequence.name, base_codes(sequence.bases), nullptr, {}});
+      if (tracks_)
+        batch_.back().tracks = scaled_tracks(*tracks_, model_.tracks, sequence.name,
+                                             static_cast<std::int64_t>(sequence.bases.size()));
       sequence.bases = {};
       bases += static_cast<std::int64_t>(batch_.back().bases.size());
       if (bases < kBatchBases) continue;
@@ -81,6 +89,24 @@ class GenesRun {
   }
 
  private:
+  // The tracks of the model must be given, in its order where they have names.
+  void check_tracks() const {
+    std::vector<std::string> wanted;
+    for (const TrackModel& one : model_.tracks) wanted.push_back(one.name);
+    if (!tracks_) {
+      if (!wanted.empty())
+        throw UsageError("the model wants " + plural(wanted.size(), "track") + " (" + few_of(wanted, 10) +
+                             "), and none is given",
+                         "give --tracks, --track or --helixer as at its training");
+      return;
+    }
+    const std::vector<std::string> given = tracks_->names();
+    if (tracks_->count() != wanted.size() || (!given.empty() && given != wanted))
+      throw InputError({tracks_->path(), "",
+                        plural(tracks_->count(), "track") + (given.empty() ? "" : ": " + few_of(given, 10)),
+                        "the model wants " + (wanted.empty() ? "none" : few_of(wanted, 10))});
+  }
+
   void compute(OutputFile& genes) {
     const bool alone = batch_.size() == 1;
     parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
@@ -104,7 +130,7 @@ class GenesRun {
   PredictedSequence predict(const BatchItem& item, const GeneLattice& lattice, char strand,
                             int threads) const {
     const auto length = static_cast<std::int64_t>(item.bases.size());
-    const SequenceSource source(model_, lattice, item.bases, 0, length);
+    const SequenceSource source(model_, lattice, item.bases, 0, length, item.tracks.get());
     if (!hints_) return predict_genes(model_, lattice, source, threads, arguments_.alternatives);
     const HintedSequence hinted(model_, lattice, source, *hints_, item.name, arguments_.hint_use, strand);
     PredictedSequence found =
@@ -119,6 +145,7 @@ class GenesRun {
   GeneModel model_;
   std::vector<GeneLattice> lattices_;  // one, or one for each strand
   std::optional<GeneHints> hints_;
+  std::unique_ptr<TrackFile> tracks_;
   OutputGroup outputs_;
   OutputFile *proteins_ = nullptr, *coding_ = nullptr;
   std::vector<BatchItem> batch_;
@@ -131,7 +158,8 @@ void genes(const GenesArguments& arguments) {
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   for (const std::string& path : {arguments.proteins, arguments.coding})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
-  std::vector<std::string> inputs{arguments.model, arguments.fasta};
+  std::vector<std::string> inputs = arguments.tracks.files();
+  inputs.insert(inputs.end(), {arguments.model, arguments.fasta});
   if (!arguments.hints.empty()) inputs.push_back(arguments.hints);
   check_outputs(outputs, inputs);
   GenesRun(arguments).run();
@@ -172,6 +200,7 @@ void add_genes_command(CLI::App& program) {
       "genes of both strands exclude each other (joint), or each strand is computed by itself, so that "
       "genes on opposite strands may overlap (apart)",
       {"joint", "apart"});
+  add_track_options(*command, arguments->tracks);
   add_number(*command, "-t,-@,--threads", arguments->threads, "number of threads", CLI::Range(1, 1024));
   command
       ->add_option("--hints", arguments->hints,

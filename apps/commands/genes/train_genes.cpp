@@ -1,15 +1,18 @@
 // semicrf train-genes: a gene model from annotated sequences.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/commands.h"
 #include "apps/commands/genes/sequence_choice.h"
+#include "apps/commands/genes/track_arguments.h"
 #include "apps/console/console.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
@@ -22,11 +25,36 @@ namespace semicrf {
 namespace {
 
 struct TrainGenesArguments {
-  std::string fasta, annotation, output, sequences;
+  std::string fasta, annotation, output, sequences, track_names, track_scale = "log";
+  double track_floor = TrackModel().floor;
+  TrackArguments tracks;
   LearnGenesOptions options;
 };
 
-std::vector<AnnotatedSequence> annotated(const TrainGenesArguments& arguments) {
+// The tracks of the file, by their names in it or by --track-names.
+std::vector<TrackModel> track_models(const TrainGenesArguments& arguments, const TrackFile& file) {
+  std::vector<std::string> names = file.names();
+  if (!arguments.track_names.empty()) {
+    const std::vector<std::string_view> given = split_at(',', arguments.track_names);
+    names.assign(given.begin(), given.end());
+  }
+  if (names.empty())
+    for (std::size_t i = 0; i < file.count(); ++i) names.push_back(fmt::format("track{}", i + 1));
+  if (names.size() != file.count())
+    throw UsageError(fmt::format("--track-names has {}, and {} has {}", plural(names.size(), "name"),
+                                 file.path(), plural(file.count(), "track")));
+  std::vector<TrackModel> models;
+  for (const std::string& name : names) {
+    if (const std::string problem = name_problem(name); !problem.empty())
+      throw UsageError("--track-names: " + problem);
+    if (std::count(names.begin(), names.end(), name) > 1)
+      throw UsageError("--track-names: the name " + name + " is there twice");
+    models.push_back({name, arguments.track_scale == "log", arguments.track_floor});
+  }
+  return models;
+}
+
+std::vector<AnnotatedSequence> annotated(const TrainGenesArguments& arguments, const TrackFile* tracks) {
   GeneAnnotation annotation = read_annotation(arguments.annotation);
   FastaReader reader(arguments.fasta);
   SequenceChoice choice(arguments.sequences);
@@ -38,8 +66,13 @@ std::vector<AnnotatedSequence> annotated(const TrainGenesArguments& arguments) {
     const auto found = annotation.transcripts.find(sequence.name);
     any = any || found != annotation.transcripts.end();
     // Without genes it says nothing: it may not be annotated.
-    if (found != annotation.transcripts.end())
-      sequences.push_back({sequence.name, base_codes(sequence.bases), std::move(found->second)});
+    if (found == annotation.transcripts.end()) continue;
+    sequences.push_back({sequence.name, base_codes(sequence.bases), std::move(found->second), nullptr});
+    if (tracks == nullptr) continue;
+    const auto length = static_cast<std::int64_t>(sequence.bases.size());
+    const std::vector<TrackModel>& models = arguments.options.tracks;
+    sequences.back().tracks = std::make_shared<const KeptTracks>(
+        *scaled_tracks(*tracks, models, sequence.name, length), models.size(), length);
   }
   choice.require_all(arguments.fasta);
   if (!any)
@@ -63,11 +96,14 @@ void tell(const LearnGenesResult& result) {
                          plural(result.unknown, "place")));
 }
 
-void train_genes(const TrainGenesArguments& arguments) {
+void train_genes(TrainGenesArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
-  check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}},
-                std::vector<std::string>{arguments.fasta, arguments.annotation});
-  const std::vector<AnnotatedSequence> sequences = annotated(arguments);
+  std::vector<std::string> inputs = arguments.tracks.files();
+  inputs.insert(inputs.end(), {arguments.fasta, arguments.annotation});
+  check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}}, inputs);
+  const std::unique_ptr<TrackFile> tracks = arguments.tracks.open();
+  if (tracks) arguments.options.tracks = track_models(arguments, *tracks);
+  const std::vector<AnnotatedSequence> sequences = annotated(arguments, tracks.get());
   const LearnGenesResult result =
       learn_genes(sequences, arguments.annotation, arguments.options, [](int iteration, double value) {
         log_detail(fmt::format("iteration {}: log likelihood {:.3f}", iteration, value));
@@ -108,6 +144,18 @@ void add_train_genes_command(CLI::App& program) {
       ->type_name("NAMES");
   command->add_flag("--partial", options.partial,
                     "genes are missing in the annotation: what is not annotated may be anything");
+  add_track_options(*command, arguments->tracks);
+  command
+      ->add_option("--track-names", arguments->track_names,
+                   "names of the tracks of --tracks, with commas, in their order")
+      ->type_name("NAMES");
+  add_choice(*command, "--track-scale", arguments->track_scale,
+             "what the model works with: logarithms of the values, or the values", {"log", "linear"});
+  add_number(*command, "--track-floor", arguments->track_floor,
+             "the least value of which a logarithm is taken", CLI::Range(1e-30, 1.0));
+  add_number(*command, "--group-penalty", options.group_penalty,
+             "what the weights of a track in a content or signal cost, so that few are used",
+             CLI::Range(0.0, 1e6));
   add_number(*command, "--order", options.order, "bases before a base that its content depends on",
              CLI::Range(0, 8));
   add_number(*command, "--max-iterations", options.iterations, "iterations of the fit of weights; 0: none",

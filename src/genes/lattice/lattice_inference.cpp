@@ -93,7 +93,7 @@ class PathTracer {
 
 // Without states at edges there is nothing to compute twice.
 LatticeMarginals visit_one_window(
-    const Lattice& lattice, const LatticeSource& source, bool wants_content,
+    const Lattice& lattice, const LatticeSource& source,
     const std::function<void(std::size_t, double, const LatticeMessages&)>& visit) {
   LatticeWindow window;
   source.read(0, source.length(), window);
@@ -101,7 +101,6 @@ LatticeMarginals visit_one_window(
   LatticeSweep backward(lattice, Direction::kBackward, LatticeSemiring::kLog, source.length());
   LatticeSteps forward_steps(lattice, Direction::kForward), backward_steps(lattice, Direction::kBackward);
   LatticeNodes nodes[2];
-  nodes[0].wants_content = wants_content;
   forward.pass(window, forward_steps, &nodes[0]);
   backward.pass(window, backward_steps, &nodes[1]);
   LatticeMarginals marginals{0, 0, forward.end(), backward.end()};
@@ -170,10 +169,10 @@ MessagesAt messages_at(const Lattice& lattice, const LatticeSource& source,
 }
 
 LatticeMarginals visit_marginals(
-    const Lattice& lattice, const LatticeSource& source, int threads, bool wants_content,
+    const Lattice& lattice, const LatticeSource& source, int threads,
     const std::function<void(std::size_t, double, const LatticeMessages&)>& visit, std::int64_t window) {
   const Windows windows{source.length(), window};
-  if (windows.count() == 1) return visit_one_window(lattice, source, wants_content, visit);
+  if (windows.count() == 1) return visit_one_window(lattice, source, visit);
   Checkpoints sweeps[2];
   parallel_for(threads, 2, [&](std::size_t i, int) {
     sweeps[i] = sweep_through(lattice, source, windows, i == 0 ? Direction::kForward : Direction::kBackward,
@@ -185,7 +184,6 @@ LatticeMarginals visit_marginals(
     LatticeWindow read;
     source.read(windows.begin(i), windows.end(i), read);
     LatticeNodes nodes[2];
-    nodes[0].wants_content = wants_content;
     LatticeSteps forward(lattice, Direction::kForward), backward(lattice, Direction::kBackward);
     sweeps[0].before[i]->pass(read, forward, &nodes[0]);
     sweeps[1].before[i]->pass(read, backward, &nodes[1]);

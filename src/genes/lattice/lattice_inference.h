@@ -46,9 +46,8 @@ struct LatticeMarginals {
 };
 
 // Calls `visit` for each window, from several threads at once, in no order; not at all where log Z is -inf.
-// Forward nodes have the content where `wants_content`.
 LatticeMarginals visit_marginals(
-    const Lattice& lattice, const LatticeSource& source, int threads, bool wants_content,
+    const Lattice& lattice, const LatticeSource& source, int threads,
     const std::function<void(std::size_t index, double log_z, const LatticeMessages& messages)>& visit,
     std::int64_t window = kLatticeWindow);
 

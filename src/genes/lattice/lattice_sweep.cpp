@@ -17,7 +17,7 @@ bool LatticeNodes::wants(std::int64_t boundary) const {
 
 void LatticeNodes::clear() {
   events.clear(), endings.clear(), starts.clear(), duration_scores.clear();
-  beginnings.clear(), sources.clear(), content.clear();
+  beginnings.clear(), sources.clear();
 }
 
 LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeSemiring semiring,
@@ -148,7 +148,6 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   endings_.clear();
   if (nodes != nullptr) {
     nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(), nodes->beginnings.size()});
-    if (nodes->wants_content) nodes->content.insert(nodes->content.end(), content_.begin(), content_.end());
   }
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
     const auto [label, signal] = step.endings[i];

@@ -77,8 +77,6 @@ struct LatticeNodes {
   std::vector<double> duration_scores;  // log semiring: mean score of the duration
   std::vector<double> beginnings;       // what begins there, with the score of the signal
   std::vector<int> sources;             // max semiring: the label before it
-  std::vector<double> content;  // (events, columns): the content up to there, from where the sweep began
-  bool wants_content = false;
   const std::vector<std::int64_t>* only = nullptr;  // the boundaries that are wanted, ascending; null: all
   bool wants(std::int64_t boundary) const;
   void clear();

@@ -5,6 +5,7 @@ import json
 import random
 import re
 
+import make_inputs
 from harness import check
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
@@ -347,3 +348,72 @@ def test_impossible_genes_are_named(box):
     box.write("shifted.gff3", "".join(lines + ["a\tx\tCDS\t20\t100\t.\t+\t0\tID=c;Parent=wrong\n"]))
     warned = box.ok(["train-genes", "--grammar", "fungus", "--order", "1", "--max-iterations", "1", "--annotation", "shifted.gff3", "-o", "m.json", "genome.fa"]).stderr
     check("[impossible-genes]" in warned and "wrong" in warned, warned)
+
+
+def scores_of_genes(box):
+    """A network's scores for made genomes: P(coding) and P(start) of every base on each strand, as NPZ and as bigWig."""
+    numbers = random.Random(3)
+    lengths = {part.split()[0]: len("".join(part.split("\n")[1:])) for part in box.text("genome.fa").split(">")[1:]}
+    values = {(name, strand): [[0.1 * numbers.random() + 0.01, 0.001] for _ in range(length)]
+              for name, length in lengths.items() for strand in "+-"}
+    first = {}
+    for line in box.text("genes.gff3").splitlines()[1:]:
+        part = line.split("\t")
+        rows, begin, end = values[part[0], part[6]], int(part[3]) - 1, int(part[4])
+        for t in range(begin, end):
+            rows[t][0] = 0.9
+        name = part[8].split("Parent=")[1]
+        if part[6] == "-" or name not in first:
+            first[name] = (part[0], part[6], begin if part[6] == "+" else end - 1)
+    for name, strand, t in first.values():
+        values[name, strand][t][1] = 0.8
+    make_inputs.npz(box.path("scores.npz"), [(name + strand + ".npy", make_inputs.npy(rows)) for (name, strand), rows in values.items()])
+    for i, track in enumerate(("coding", "start")):
+        for strand in "+-":
+            make_inputs.bigwig_track(box, "%s%s.bw" % (track, strand), lengths, [
+                section for name in lengths for section in make_inputs.bigwig.fixed_step(name, 0, 1, [row[i] for row in values[name, strand]])])
+    return ["--track=%s%s=%s%s.bw" % (track, strand, track, strand) for track in ("coding", "start") for strand in "+-"]
+
+
+def test_scores_of_a_network(box):
+    """Weights learned for tracks find genes; arrays and bigWig files say the same, as do any number of threads."""
+    make(box, genes_each=16)
+    bigwigs = scores_of_genes(box)
+    train = ["train-genes", "--grammar", "fungus", "--order", "0", "--max-iterations", "12", "--sequences", "a", "--annotation", "genes.gff3"]
+    box.ok(train + ["--tracks", "scores.npz", "--track-names", "coding,start", "-o", "m1.json", "genome.fa"])
+    box.ok(train + bigwigs + ["-t", "3", "-o", "m2.json", "genome.fa"])
+    check(box.text("m1.json") == box.text("m2.json"), "arrays and bigWig files give two models")
+    model = json.loads(box.text("m1.json"))
+    check([one["name"] for one in model["tracks"]] == ["coding", "start"], str(model["tracks"]))
+    check(any(one["weight"] > 0 for one in model["contents"][0]["tracks"]), str(model["contents"][0]["tracks"]))
+    find = ["genes", "-p", "m1.json", "--sequences", "b"]
+    box.ok(find + ["--tracks", "scores.npz", "-o", "f1.gff3", "genome.fa"])
+    box.ok(find + bigwigs + ["-t", "2", "-o", "f2.gff3", "genome.fa"])
+    check(box.text("f1.gff3") == box.text("f2.gff3"), "arrays and bigWig files give two results")
+    box.ok(train + ["-o", "m0.json", "genome.fa"])
+    box.ok(["genes", "-p", "m0.json", "--sequences", "b", "-o", "f0.gff3", "genome.fa"])
+    with_scores, without = (levels(box.ok(["eval-genes", "--sequences", "b", "--truth", "genes.gff3", name]).stdout)["transcript"]["f1"]
+                            for name in ("f1.gff3", "f0.gff3"))
+    check(float(with_scores) > 0.97 and float(with_scores) >= float(without), "%s and %s" % (with_scores, without))
+
+
+def test_wrong_scores_of_a_network(box):
+    make(box, genes_each=12)
+    bigwigs = scores_of_genes(box)
+    train = ["train-genes", "--order", "0", "--max-iterations", "1", "--sequences", "a", "--annotation", "genes.gff3", "-o", "m.json", "genome.fa"]
+    box.fails(train + ["--tracks", "scores.npz", "--track-names", "one"], 2, "--track-names has 1 name", "2 tracks")
+    box.fails(train + bigwigs[:3], 2, "--track start: no file for strand -")
+    box.fails(train + bigwigs[:1] + bigwigs[:1], 2, "--track coding: given twice")
+    box.fails(train + ["--track", "coding+"], 2, "expected NAME=FILE")
+    box.fails(train + ["--tracks", "genes.gff3"], 3, "genes.gff3")
+    box.fails(train + ["--helixer", "scores.npz", "scores.npz"], 3, "scores.npz")
+    make_inputs.npz(box.path("short.npz"), [("a+.npy", make_inputs.npy([[0.5], [0.5]])), ("a-.npy", make_inputs.npy([[0.5], [0.5]]))])
+    box.fails(train + ["--tracks", "short.npz"], 3, "short.npz:a+", "shape (2, 1)")
+    box.ok(train + ["--tracks", "scores.npz"])
+    box.fails(["genes", "-p", "m.json", "genome.fa"], 2, "the model wants 2 tracks")
+    box.fails(["genes", "-p", "m.json", "--tracks", "short.npz", "genome.fa"], 3, "short.npz", "1 track")
+    box.fails(["genes", "-p", "m.json", *bigwigs, "genome.fa"], 3, "coding, start", "track1, track2")
+    rows = [[-0.5, 0.5]] * 4000
+    box.write("n.fa", ">a\n" + "ACGT" * 1000 + "\n")
+    make_inputs.npz(box.path("n.npz"), [("a%s.npy" % strand, make_inputs.npy(rows)) for strand in "+-"])
+    box.fails(["genes", "-p", "m.json", "--tracks", "n.npz", "n.fa"], 3, "n.npz:a:base 1, strand +", "negative")

@@ -146,7 +146,7 @@ TEST_CASE("expected features are the derivatives of log Z") {
   const auto expected = [&] {
     const GeneLattice lattice = compile(model, "m");
     const SequenceSource source(model, lattice, bases, 100, 4000);
-    if (!known) return expected_features(model, lattice, source);
+    if (!known) return expected_features(model, lattice, source, source);
     if (boundaries.boundaries.empty()) {
       const auto path = path_of_genes(model, lattice, some, 100, 4000);
       for (std::size_t i = 1; i < path->size(); ++i)
@@ -157,7 +157,7 @@ TEST_CASE("expected features are the derivatives of log Z") {
     GeneLattice constrained = lattice;
     constrained.lattice = constrained_lattice(lattice.lattice);
     return expected_features(model, constrained,
-                             KnownBoundarySource(lattice.lattice.barriers, source, boundaries));
+                             KnownBoundarySource(lattice.lattice.barriers, source, boundaries), source);
   };
   const ExpectedGeneFeatures found = expected();
   const auto check = [&](double& value, double derivative) {

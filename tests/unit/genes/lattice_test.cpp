@@ -252,7 +252,7 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
       std::mutex mutex;
       std::set<std::pair<std::int64_t, int>> starts_seen;
       const LatticeMarginals marginals = visit_marginals(
-          problem.lattice, source, 2, true,
+          problem.lattice, source, 2,
           [&](std::size_t, double log_z, const LatticeMessages& messages) {
             const std::lock_guard lock(mutex);
             compare_marginals(truth, messages, log_z, starts_seen);

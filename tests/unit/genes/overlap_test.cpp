@@ -145,7 +145,7 @@ double probability_by_constraints(const GeneModel& model, const GeneLattice& lat
       known.closed.emplace_back(begin, end);
       const KnownBoundarySource only(lattice.lattice.barriers, source, known);
       visit_marginals(
-          constrained.lattice, only, 1, false, [&](std::size_t, double, const LatticeMessages& messages) {
+          constrained.lattice, only, 1, [&](std::size_t, double, const LatticeMessages& messages) {
             // Of the paths with these boundaries, those in which the gene is there: it is what
             // begins at `begin`.
             for (std::size_t i = 0; i < messages.forward->events.size(); ++i) {
