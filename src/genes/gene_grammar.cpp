@@ -242,7 +242,7 @@ GeneLattice compile(const GeneModel& model, const std::string& file) {
                       std::to_string(compiled.lattice.signals) + " signals on both strands and in all frames",
                       "64 are the most"});
   if (compiled.lattice.edges.empty())
-    throw InputError({file, "/transitions", "no state can follow another one", "see docs/users/genes.md"});
+    throw InputError({file, "/transitions", "no state can follow another one", "see docs/gene-models.md"});
   return compiled;
 }
 

@@ -18,7 +18,7 @@ struct AnnotatedSequence {
   std::string name;
   std::vector<std::uint8_t> bases;            // base_codes()
   std::vector<CodingTranscript> transcripts;  // those of the annotation
-  std::shared_ptr<const TrackValues> tracks;  // of LearnGenesOptions, in their scales; null: none
+  std::shared_ptr<const TrackValues> tracks;  // as LearnGenesOptions has them, in their scales; null: none
 };
 
 struct LearnGenesOptions {

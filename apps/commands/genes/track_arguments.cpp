@@ -63,18 +63,18 @@ std::unique_ptr<TrackFile> TrackArguments::open() const {
 void add_track_options(CLI::App& command, TrackArguments& arguments) {
   CLI::Option* arrays = command.add_option(
       "--tracks", arguments.arrays,
-      "what a network says of every base: NPZ with arrays NAME+ and NAME- of shape (bases, tracks)");
+      "file of what a network says of every base: NPZ with arrays NAME+ and NAME- of shape (bases, tracks)");
   CLI::Option* bigwigs =
       command
-          .add_option("--track", arguments.bigwigs,
-                      "the same, a bigWig file for each track; NAME+=FILE and NAME-=FILE for the strands")
-          ->type_name("NAME=FILE")
+          .add_option(
+              "--track", arguments.bigwigs,
+              "the same, NAME=FILE with a bigWig file for each track; NAME+=FILE and NAME-=FILE for the "
+              "strands")
           ->take_all();
   CLI::Option* helixer =
       command
           .add_option("--helixer", arguments.helixer,
-                      "the same, as Helixer writes it: its predictions and its input, HDF5")
-          ->type_name("FILE FILE")
+                      "the same, the two files of Helixer: its predictions and its input, HDF5")
           ->expected(2);
   bigwigs->excludes(arrays);
   helixer->excludes(arrays)->excludes(bigwigs);

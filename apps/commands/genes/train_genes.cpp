@@ -125,7 +125,7 @@ void add_train_genes_command(CLI::App& program) {
                   "left out with what\n"
                   "is around them; of genes that overlap the longest counts.\n\n"
                   "Outputs:\n"
-                  "  -o FILE               gene model, JSON (docs/users/genes.md)\n");
+                  "  -o FILE               gene model, JSON (docs/gene-models.md)\n");
   const auto arguments = std::make_shared<TrainGenesArguments>();
   LearnGenesOptions& options = arguments->options;
   command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed")->required();

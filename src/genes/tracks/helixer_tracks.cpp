@@ -20,7 +20,7 @@ namespace {
 constexpr hsize_t kMostChunks = hsize_t{1} << 24;
 constexpr hsize_t kMostRows = hsize_t{1} << 28;
 constexpr std::size_t kMostName = 4096;  // bytes of a sequence's name in the file
-constexpr std::size_t kClasses = 4;      // of `predictions`, and of `predictions_phase`
+constexpr std::size_t kClasses = 4;      // in `predictions`, and in `predictions_phase`
 
 // The library is called by one thread at a time: not every build of it is safe for threads.
 std::mutex& library_mutex() {
