@@ -30,7 +30,7 @@ struct LearnGenesOptions {
   // Tracks that every sequence has. Each gets a weight in every content, for both strands, and in every
   // signal, for the bases on both sides of the boundary.
   std::vector<TrackModel> tracks;
-  double group_penalty = 2;  // times the norm of the weights of a track in a content or signal (group lasso)
+  double group_penalty = 4;  // times the norm of the weights of a track in a content or signal (group lasso)
 };
 
 struct LearnGenesResult {

@@ -18,6 +18,7 @@
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/files/file_errors.h"
+#include "io/files/kept_input.h"
 #include "io/files/mapped_file.h"
 
 namespace semicrf {

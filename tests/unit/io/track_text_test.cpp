@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "io/files/kept_input.h"
 #include "io/files/mapped_file.h"
 #include "support/catch.h"
 #include "support/messages.h"
