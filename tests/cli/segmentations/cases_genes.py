@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import pathlib
 import random
 import re
+import subprocess
+import sys
 
 import make_inputs
 from harness import check
@@ -417,3 +420,15 @@ def test_wrong_scores_of_a_network(box):
     box.write("n.fa", ">a\n" + "ACGT" * 1000 + "\n")
     make_inputs.npz(box.path("n.npz"), [("a%s.npy" % strand, make_inputs.npy(rows)) for strand in "+-"])
     box.fails(["genes", "-p", "m.json", "--tracks", "n.npz", "n.fa"], 3, "n.npz:a:base 1, strand +", "negative")
+
+
+def test_the_model_for_helixer_is_made_by_its_script(box):
+    """And `genes` takes it: with tracks of other names it says which ones it wants."""
+    script = pathlib.Path(__file__).parents[3] / "tests/lab/genes/helixer_model.py"
+    subprocess.run([sys.executable, "-B", script, box.path("made.json")], check=True)
+    check(box.text("made.json") == box.text("helixer.genes.json"), "data/helixer.genes.json is another one")
+    box.write("n.fa", ">a\n" + "ACGT" * 10 + "\n")
+    box.fails(["genes", "-p", "helixer.genes.json", "n.fa"], 2, "the model wants 8 tracks (intergenic, utr, cds, intron")
+    make_inputs.npz(box.path("n.npz"), [("a%s.npy" % strand, make_inputs.npy([[1, 0, 0, 0, 1, 0, 0, 0]] * 40)) for strand in "+-"])
+    found = box.ok(["genes", "-p", "helixer.genes.json", "--tracks", "n.npz", "n.fa"]).stdout
+    check("\tgene\t" not in found, found)
