@@ -108,9 +108,10 @@ TEST_CASE("genes that share bases are paths of bacteria, and of no others") {
   CHECK(features(model, lattice, base_codes("CCATGGCCTCATGCCTGACCTGAACGCCTAACC"), both));
 }
 
-// The sum over all that the neighbours of a gene may share with it, each computed over the whole sequence.
-double probability_by_constraints(const GeneModel& model, const GeneLattice& lattice,
-                                  const SequenceSource& source, const PredictedGene& gene, double log_z) {
+// The sum over all that the neighbours of a gene may share with it, each computed over the whole sequence,
+// where the signals at the end with the start codon are `at_start`.
+double sum_by_constraints(const GeneModel& model, const GeneLattice& lattice, const SequenceSource& source,
+                          const PredictedGene& gene, double log_z, std::uint64_t at_start) {
   GeneLattice constrained = lattice;
   constrained.lattice = constrained_lattice(lattice.lattice);
   const std::int64_t begin = gene.exons[0].exon.begin, end = gene.exons[0].exon.end;
@@ -130,12 +131,12 @@ double probability_by_constraints(const GeneModel& model, const GeneLattice& lat
         continue;
       KnownBoundaries known;
       const auto all = ~std::uint64_t{0};
-      known.boundaries.push_back({begin, all});
+      known.boundaries.push_back({begin, plus ? at_start : all});
       if (!plus && left < 0) known.boundaries.push_back({begin + 3, all});
       if (left >= 0) known.boundaries.push_back({left, all});
       if (right >= 0) known.boundaries.push_back({right, all});
       if (plus && right < 0) known.boundaries.push_back({end - 3, all});
-      known.boundaries.push_back({end, all});
+      known.boundaries.push_back({end, plus ? all : at_start});
       if (!std::is_sorted(known.boundaries.begin(), known.boundaries.end(),
                           [](const auto& a, const auto& b) { return a.at < b.at; }) ||
           std::adjacent_find(known.boundaries.begin(), known.boundaries.end(),
@@ -166,6 +167,19 @@ double probability_by_constraints(const GeneModel& model, const GeneLattice& lat
           });
     }
   return sum;
+}
+
+// Without the paths in which the neighbour ends where the gene would start, and another gene starts inside.
+double probability_by_constraints(const GeneModel& model, const GeneLattice& lattice,
+                                  const SequenceSource& source, const PredictedGene& gene, double log_z) {
+  std::uint64_t starts = 0;
+  for (std::size_t s = 0; s < lattice.signals.size(); ++s)
+    if (lattice.signals[s].strand == gene.strand &&
+        model.signals[static_cast<std::size_t>(lattice.signals[s].model)].name == "start")
+      starts |= std::uint64_t{1} << s;
+  const auto all = ~std::uint64_t{0};
+  return sum_by_constraints(model, lattice, source, gene, log_z, all) -
+         sum_by_constraints(model, lattice, source, gene, log_z, all & ~starts);
 }
 
 TEST_CASE("the probability of a gene counts all that its neighbours may share with it") {
