@@ -23,7 +23,7 @@ constexpr std::size_t kFewestGenes = 10;
 constexpr double kPenalty = 1;  // half the square of the distance from the start, times this
 constexpr double kUnitOfBias = 1e-3;
 constexpr double kUnitOfContentTerm = 1e-2, kUnitOfSignalTerm = 0.3;
-// The penalty of a group is its norm, rounded off below this, and what falls below it at the end is left out.
+// The penalty of a group is its norm in these units, rounded off below this.
 constexpr double kSmallestGroup = 0.1;
 constexpr double kSmallestGain = 1e-6;  // what an iteration must gain, as a share of the log likelihood
 

@@ -154,8 +154,7 @@ void add_train_genes_command(CLI::App& program) {
   add_number(*command, "--track-floor", arguments->track_floor,
              "the least value of which a logarithm is taken", CLI::Range(1e-30, 1.0));
   add_number(*command, "--group-penalty", options.group_penalty,
-             "what the weights of a track in a content or signal cost, so that few are used",
-             CLI::Range(0.0, 1e6));
+             "what the weights of a track in a content or signal cost", CLI::Range(0.0, 1e6));
   add_number(*command, "--order", options.order, "bases before a base that its content depends on",
              CLI::Range(0, 8));
   add_number(*command, "--max-iterations", options.iterations, "iterations of the fit of weights; 0: none",
