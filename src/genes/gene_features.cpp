@@ -60,16 +60,8 @@ class PathScorer {
  private:
   bool add_duration(const LatticeSegment& segment, const LatticeLabel& label) {
     const LengthModel& law = model_.lengths[label.law];
-    const std::int64_t duration = segment.end - segment.begin;
-    const auto longest = static_cast<std::int64_t>(law.table.size());
-    if (duration % label.modulus != label.residue) return false;
-    double score = kNegativeInfinity;
-    if (duration <= longest) {
-      score = law.table[duration - 1];
-    } else if (law.log_tail > kNegativeInfinity) {
-      const std::int64_t from = longest - (longest - label.residue + label.modulus) % label.modulus;
-      score = law.table[from - 1] + static_cast<double>(duration - from) * law.log_tail;
-    }
+    const double score =
+        duration_score(law.table, law.log_tail, label.modulus, label.residue, segment.end - segment.begin);
     sum_.lengths[label.law] += score;
     return score > kNegativeInfinity;
   }

@@ -102,23 +102,14 @@ class PathSearch {
     }
     return limit;
   }
-  double duration_score(const LatticeLabel& label, std::int64_t duration) const {
-    const LatticeLaw& law = lattice_.laws[static_cast<std::size_t>(label.law)];
-    const auto longest = static_cast<std::int64_t>(law.table.size());
-    if (duration % label.modulus != label.residue) return kNegativeInfinity;
-    if (duration <= longest) return law.table[static_cast<std::size_t>(duration - 1)];
-    const std::int64_t from = longest - (longest - label.residue + label.modulus) % label.modulus;
-    if (law.log_tail == kNegativeInfinity || from < 1) return kNegativeInfinity;
-    return law.table[static_cast<std::size_t>(from - 1)] +
-           static_cast<double>(duration - from) * law.log_tail;
-  }
-
   void expand(std::size_t index) {
     const Partial partial = partials_[index];
     const LatticeLabel& label = lattice_.labels[static_cast<std::size_t>(partial.label)];
     const std::int64_t behind = limit(label, partial.begin);
+    const LatticeLaw& law = lattice_.laws[static_cast<std::size_t>(label.law)];
     const auto score_up_to = [&](std::int64_t end) {
-      const double duration = duration_score(label, end - partial.begin);
+      const double duration =
+          duration_score(law.table, law.log_tail, label.modulus, label.residue, end - partial.begin);
       return duration == kNegativeInfinity
                  ? duration
                  : partial.score + duration + content(label.column, partial.begin, end);

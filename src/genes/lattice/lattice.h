@@ -22,6 +22,19 @@ struct LatticeLaw {
   double log_tail = -std::numeric_limits<double>::infinity();  // < 0; -inf: none
 };
 
+// The score of a duration by a table of 1..K and the tail beyond it, of those durations that leave `residue`
+// when divided by `modulus`; -inf for others, and where the table has none that the tail could go on from.
+inline double duration_score(const std::vector<double>& table, double log_tail, std::int64_t modulus,
+                             std::int64_t residue, std::int64_t duration) {
+  constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+  const auto longest = static_cast<std::int64_t>(table.size());
+  if (duration % modulus != residue) return kImpossible;
+  if (duration <= longest) return table[static_cast<std::size_t>(duration - 1)];
+  const std::int64_t from = longest - (longest - residue + modulus) % modulus;
+  if (log_tail == kImpossible || from < 1) return kImpossible;
+  return table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * log_tail;
+}
+
 inline constexpr std::int64_t kBarrierReach = 4;
 
 // No segment of the label that begins at place + last_begin or before ends at place + first_end or behind,
