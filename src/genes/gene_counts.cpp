@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/chain_model.h"
@@ -18,6 +19,7 @@ constexpr double kPriorOfSite = 2;   // that the background counts beside the si
 constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over logarithms of lengths
 constexpr int kLongestTable = 3000;
 constexpr int kTurnsOfKinds = 10;
+constexpr std::size_t kStopSignal = 1;  // of a gene_grammar()
 constexpr int kOrderOfKinds = 2;
 // Where the branch point of an intron may begin, from its acceptor, and how many bases it has.
 constexpr int kBranchFrom = -70, kBranchTo = -14, kBranchWidth = 7;
@@ -74,14 +76,18 @@ class WordCounts {
 class GeneCounter {
  public:
   GeneCounter(const std::vector<CountedSequence>& sequences, int order, GeneModel& model)
-      : sequences_(sequences), order_(order), model_(model) {}
+      : sequences_(sequences), order_(order), model_(model), sites_(model.signals.size()) {}
 
   void count() {
     count_background();
+    follow_paths();
     divide_kinds();
     for (std::size_t i = 0; i < model_.contents.size(); ++i) count_content(i);
-    for (SignalModel& signal : model_.signals) count_signal(signal), find_motif(signal);
-    collect_lengths();
+    for (std::size_t i = 0; i < model_.signals.size(); ++i) {
+      count_signal(model_.signals[i], sites_[i]);
+      find_motif(model_.signals[i], sites_[i]);
+    }
+    collect_distances();
     for (LengthModel& length : model_.lengths) fit_length(length);
     for (GeneTransition& transition : model_.transitions) score_transition(transition);
   }
@@ -98,7 +104,8 @@ class GeneCounter {
     double bases[4] = {1, 1, 1, 1};
     for (const CountedSequence& sequence : sequences_) {
       std::vector<CodingExon> taken = sequence.masked;
-      for (const CodingTranscript& gene : sequence.genes) taken.push_back({gene.begin(), gene.end()});
+      for (const CodingTranscript& gene : sequence.genes)
+        taken.push_back({gene.transcript_begin(), gene.transcript_end()});
       std::sort(taken.begin(), taken.end());
       taken.push_back({static_cast<std::int64_t>(sequence.bases->size()), 0});
       std::int64_t from = 0;
@@ -129,10 +136,9 @@ class GeneCounter {
           if (kind_of_[gene_index++] == index) add_codons(sequence, gene, words);
           continue;
         }
-        for (std::size_t i = 1; i < gene.exons.size(); ++i) {
-          const CodingExon intron{gene.exons[i - 1].end, gene.exons[i].begin};
-          words[0].add(spliced(*sequence.bases, {intron}, gene.strand), [](std::size_t) { return true; });
-        }
+        const bool untranslated = content.name == "untranslated";
+        for (const CodingExon& part : untranslated ? gene.untranslated : introns(gene))
+          words[0].add(spliced(*sequence.bases, {part}, gene.strand), [](std::size_t) { return true; });
       }
     content.order = order_;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -141,6 +147,15 @@ class GeneCounter {
       for (std::size_t w = 0; w < logs.size(); ++w)
         content.tables[i][w] = static_cast<float>(logs[w] - background_[w]);
     }
+  }
+
+  static std::vector<CodingExon> introns(const CodingTranscript& gene) {
+    std::vector<CodingExon> exons = gene.untranslated, between;
+    exons.insert(exons.end(), gene.exons.begin(), gene.exons.end());
+    std::sort(exons.begin(), exons.end());
+    for (std::size_t i = 1; i < exons.size(); ++i)
+      if (exons[i - 1].end < exons[i].begin) between.push_back({exons[i - 1].end, exons[i].begin});
+    return between;
   }
 
   static void add_codons(const CountedSequence& sequence, const CodingTranscript& gene,
@@ -201,23 +216,56 @@ class GeneCounter {
     }
   }
 
-  // Where a signal lies in a gene, along its strand: boundaries.
-  std::vector<std::int64_t> places(const SignalModel& signal, const CodingTranscript& gene) const {
-    const bool plus = gene.strand == '+';
-    std::vector<std::int64_t> found;
-    if (signal.name == "start") found.push_back(plus ? gene.begin() : gene.end());
-    if (signal.name == "stop") found.push_back(plus ? gene.end() - 3 : gene.begin() + 3);
-    for (std::size_t i = 1; i < gene.exons.size(); ++i) {
-      const std::int64_t left = gene.exons[i - 1].end, right = gene.exons[i].begin;
-      if (signal.name == "donor") found.push_back(plus ? left : right);
-      if (signal.name == "acceptor") found.push_back(plus ? right : left);
+  // Where a signal stands in an annotated gene.
+  struct Site {
+    const std::vector<std::uint8_t>* bases = nullptr;
+    std::int64_t boundary = 0;
+    char strand = '+';
+
+    int base(std::int64_t offset) const {  // along the strand
+      const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
+      if (at < 0 || at >= static_cast<std::int64_t>(bases->size())) return kUnknownBase;
+      return strand == '+' ? (*bases)[at] : complement((*bases)[at]);
     }
-    return found;
+  };
+
+  // Sites, lengths and transitions of each gene for itself.
+  void follow_paths() {
+    const GeneLattice lattice = compile(model_, "");
+    for (const CountedSequence& sequence : sequences_)
+      for (const CodingTranscript& gene : sequence.genes) {
+        const auto path = path_of_genes(model_, lattice, *sequence.bases, {gene}, gene.transcript_begin() - 1,
+                                        gene.transcript_end() + 1);
+        if (path) follow(*path, lattice, *sequence.bases, gene);
+      }
+  }
+  void follow(const std::vector<LatticeSegment>& path, const GeneLattice& lattice,
+              const std::vector<std::uint8_t>& bases, const CodingTranscript& gene) {
+    const auto state = [&](std::size_t i) -> const GeneState& {
+      return model_.states[lattice.labels[path[i].label].state];
+    };
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      const std::int64_t boundary = gene.transcript_begin() - 1 + path[i].begin;
+      const auto& labels = lattice.lattice.labels;
+      for (const int signal : {labels[path[i - 1].label].end_signal, labels[path[i].label].start_signal})
+        if (signal >= 0) sites_[lattice.signals[signal].model].push_back({&bases, boundary, gene.strand});
+      const bool plus = gene.strand == '+';
+      passed_[{group_of(state(plus ? i - 1 : i)), group_of(state(plus ? i : i - 1))}] += 1;
+      if (i + 1 < path.size())
+        lengths_[model_.lengths[state(i).length].name].push_back(path[i].end - path[i].begin);
+    }
   }
 
-  void count_signal(SignalModel& signal) {
+  // States that only the sequence tells from each other have one group.
+  static std::string group_of(const GeneState& state) {
+    if (state.split == SplitCodon::kAny) return state.name;
+    return state.ends_in_stop ? "intron in stop" : "intron";
+  }
+
+  void count_signal(SignalModel& signal, const std::vector<Site>& sites) {
     static const std::map<std::string, std::pair<int, int>> kAround = {
-        {"start", {-15, 6}}, {"stop", {-6, 12}}, {"donor", {-4, 8}}, {"acceptor", {-22, 4}}};
+        {"start", {-15, 6}},    {"stop", {-6, 12}},      {"donor", {-4, 8}},
+        {"acceptor", {-22, 4}}, {"donor U12", {-4, 12}}, {"acceptor U12", {-22, 4}}};
     const auto around = kAround.find(signal.name);
     if (around == kAround.end()) return;
     const int last = around->second.second;
@@ -225,22 +273,13 @@ class GeneCounter {
     const int first =
         signal.name == "start" && !has_introns() ? kBindingTo + kBindingWidth - 1 : around->second.first;
     std::vector<std::array<double, 4>> counts(static_cast<std::size_t>(last - first));
-    for (const CountedSequence& sequence : sequences_)
-      for (const CodingTranscript& gene : sequence.genes)
-        for (const std::int64_t boundary : places(signal, gene))
-          for (int i = first; i < last; ++i) {
-            const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
-            if (at < 0 || at >= static_cast<std::int64_t>(sequence.bases->size())) continue;
-            const int base = (*sequence.bases)[at];
-            if (base == kUnknownBase) continue;
-            counts[i - first][gene.strand == '+' ? base : 3 - base] += 1;
-          }
+    for (const Site& site : sites)
+      for (int i = first; i < last; ++i)
+        if (const int base = site.base(i); base != kUnknownBase) counts[i - first][base] += 1;
     signal.first = first;
     signal.log_odds.assign(counts.size(), {});
-    const int consensus_end = signal.consensus_at + static_cast<int>(signal.consensus.front().size());
     for (int i = first; i < last; ++i) {
-      // Bases of a single consensus stand there always, and say nothing.
-      if (i >= signal.consensus_at && i < consensus_end && signal.consensus.size() == 1) continue;
+      if (stands_always(signal, i - signal.consensus_at)) continue;
       const auto& row = counts[i - first];
       const double total = row[0] + row[1] + row[2] + row[3] + kPriorOfSite;
       for (std::size_t b = 0; b < 4; ++b)
@@ -249,45 +288,44 @@ class GeneCounter {
     }
   }
 
-  // What stands somewhere before a signal: the branch point of introns before their acceptors, and in
-  // genomes without introns the place where ribosomes bind before start codons.
-  void find_motif(SignalModel& signal) const {
-    if (signal.name == "acceptor") find_motif(signal, kBranchFrom, kBranchTo, kBranchWidth);
-    if (signal.name == "start" && !has_introns()) find_motif(signal, kBindingFrom, kBindingTo, kBindingWidth);
+  // A base that every word of a signal has, which says nothing. Of several start or stop codons, and of GT
+  // and GC, all bases count.
+  static bool stands_always(const SignalModel& signal, int at) {
+    const std::string& word = signal.consensus.front();
+    if (at < 0 || at >= static_cast<int>(word.size())) return false;
+    if (word.size() <= kCodon) return signal.consensus.size() == 1;
+    return std::all_of(signal.consensus.begin(), signal.consensus.end(),
+                       [&](const std::string& other) { return other[at] == word[at]; });
   }
 
-  void find_motif(SignalModel& signal, int from, int to, int width) const {
+  // What stands somewhere before a signal: the branch point of introns before their acceptors, and in
+  // genomes without introns the place where ribosomes bind before start codons.
+  void find_motif(SignalModel& signal, const std::vector<Site>& sites) const {
+    if (signal.name == "acceptor") find_motif(signal, sites, kBranchFrom, kBranchTo, kBranchWidth);
+    if (signal.name == "start" && !has_introns())
+      find_motif(signal, sites, kBindingFrom, kBindingTo, kBindingWidth);
+  }
+
+  void find_motif(SignalModel& signal, const std::vector<Site>& sites, int from, int to, int width) const {
     std::vector<std::vector<int>> windows;
-    for (const CountedSequence& sequence : sequences_)
-      for (const CodingTranscript& gene : sequence.genes)
-        for (const std::int64_t boundary : places(signal, gene)) {
-          std::vector<int> window;
-          for (int i = from; i < to + width - 1; ++i) {
-            const std::int64_t at = gene.strand == '+' ? boundary + i : boundary - 1 - i;
-            const bool inside = at >= 0 && at < static_cast<std::int64_t>(sequence.bases->size());
-            const int base = inside ? (*sequence.bases)[at] : kUnknownBase;
-            window.push_back(gene.strand == '+' ? base : complement(base));
-          }
-          windows.push_back(std::move(window));
-        }
+    for (const Site& site : sites) {
+      windows.emplace_back();
+      for (int i = from; i < to + width - 1; ++i) windows.back().push_back(site.base(i));
+    }
     signal.motif = learn_motif(windows, width, composition_);
     signal.motif_from = from, signal.motif_to = to;
   }
 
-  void collect_lengths() {
+  // Between genes, and in what two of them share.
+  void collect_distances() {
     for (const CountedSequence& sequence : sequences_) {
       const CodingTranscript* before = nullptr;
       for (const CodingTranscript& gene : sequence.genes) {
-        const std::int64_t between = gene.begin() - (before == nullptr ? 0 : before->end());
+        const std::int64_t between =
+            gene.transcript_begin() - (before == nullptr ? 0 : before->transcript_end());
         if (between > 0) lengths_["intergenic"].push_back(between);
         if (between < 0) lengths_[overlap_of(*before, gene)].push_back(-between);
         before = &gene;
-        for (std::size_t i = 0; i < gene.exons.size(); ++i) {
-          const std::string state = state_of_exon(gene, i);
-          const std::int64_t stop = state == "single" || state == "terminal" ? 3 : 0;
-          lengths_[state].push_back(gene.exons[i].end - gene.exons[i].begin - stop);
-          if (i > 0) lengths_["intron"].push_back(gene.exons[i].begin - gene.exons[i - 1].end);
-        }
       }
     }
   }
@@ -304,11 +342,12 @@ class GeneCounter {
     const auto found = lengths_.find(law.name);
     std::int64_t shortest = 1;
     while (law.table[shortest - 1] == kNegativeInfinity) ++shortest;
-    if (found == lengths_.end()) return;
-    std::vector<std::int64_t> seen = found->second;
-    std::sort(seen.begin(), seen.end());
     // A law without a tail keeps its longest duration.
     const bool has_tail = law.log_tail > kNegativeInfinity;
+    if (found == lengths_.end() || (!has_tail && shortest == static_cast<std::int64_t>(law.table.size())))
+      return;
+    std::vector<std::int64_t> seen = found->second;
+    std::sort(seen.begin(), seen.end());
     const std::int64_t longest =
         has_tail ? std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, kLongestTable)
                  : static_cast<std::int64_t>(law.table.size());
@@ -335,19 +374,31 @@ class GeneCounter {
     law.log_tail = std::log1p(-1 / std::max(mean, 2.0));
   }
 
-  double share(const std::string& from, const std::string& to) const {
+  double share(const GeneState& from, const GeneState& to) const {
+    if (has_introns()) return share_of_passed(group_of(from), group_of(to));
     const auto count = [&](const char* name) {
       const auto found = lengths_.find(name);
       return 1 + (found == lengths_.end() ? 0.0 : static_cast<double>(found->second.size()));
     };
-    if (from == "intergenic" && has_introns())
-      return count(to.c_str()) / (count("single") + count("initial"));
-    if (from == "intron") return count(to.c_str()) / (count("internal") + count("terminal"));
     // Both strands pass to what they share.
-    if (to == "overlap") return count("overlap") / count("single");
-    if (to == "convergent") return std::sqrt(count("convergent") / count("single"));
-    if (from == "divergent") return std::sqrt(count("divergent") / count("single"));
+    if (to.name == "overlap") return count("overlap") / count("single");
+    if (to.name == "convergent") return std::sqrt(count("convergent") / count("single"));
+    if (from.name == "divergent") return std::sqrt(count("divergent") / count("single"));
     return 1;
+  }
+
+  // Each group that the grammar knows counts once more.
+  double share_of_passed(const std::string& from, const std::string& to) const {
+    std::set<std::string> groups;
+    for (const GeneTransition& one : model_.transitions)
+      if (group_of(model_.states[one.from]) == from) groups.insert(group_of(model_.states[one.to]));
+    double all = 0;
+    const auto count = [&](const std::string& other) {
+      const auto found = passed_.find({from, other});
+      return 1 + (found == passed_.end() ? 0.0 : found->second);
+    };
+    for (const std::string& other : groups) all += count(other);
+    return count(to) / all;
   }
 
   bool is_told_before(const GeneState& state) const {
@@ -355,23 +406,29 @@ class GeneCounter {
                                    model_.signals[static_cast<std::size_t>(state.end)].consensus;
   }
 
+  // That one of the words of a signal stands in intergenic sequence.
+  double chance_of(const SignalModel& signal) const {
+    double chance = 0;
+    for (const std::string& word : signal.consensus) {
+      double product = 1;
+      for (const std::uint8_t code : base_codes(word)) product *= composition_[code];
+      chance += product;
+    }
+    return chance;
+  }
+
   void score_transition(GeneTransition& transition) const {
     const GeneState& from = model_.states[transition.from];
     const GeneState& to = model_.states[transition.to];
-    double score = std::log(share(from.name, to.name));
+    double score = std::log(share(from, to));
     if (to.content >= 0 && (from.content < 0 || from.content != to.content))
       score += std::log(share_of_[static_cast<std::size_t>(to.content)]);
     for (const int signal : {from.end, to.start}) {
       // The bases of a codon with a signal on both sides are counted once.
       if (signal < 0 || (signal == from.end && is_told_before(from))) continue;
-      double chance = 0;
-      for (const std::string& word : model_.signals[signal].consensus) {
-        double product = 1;
-        for (const std::uint8_t code : base_codes(word)) product *= composition_[code];
-        chance += product;
-      }
-      score -= std::log(chance);
+      score -= std::log(chance_of(model_.signals[signal]));
     }
+    if (to.ends_in_stop) score -= std::log(chance_of(model_.signals[kStopSignal]));
     transition.score = score;
   }
 
@@ -382,7 +439,9 @@ class GeneCounter {
   std::vector<std::size_t> kind_of_;  // by gene, in order: its content
   std::vector<double> share_of_;      // by content: how many of the genes
   std::array<double, 4> composition_{};
-  std::map<std::string, std::vector<std::int64_t>> lengths_;
+  std::vector<std::vector<Site>> sites_;                          // by signal
+  std::map<std::string, std::vector<std::int64_t>> lengths_;      // by law
+  std::map<std::pair<std::string, std::string>, double> passed_;  // transitions, by groups of states
 };
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace {
 
 // Collects what several labels share.
 int place_of(std::vector<StrandedModel>& list, const StrandedModel& wanted) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const StrandedModel& one) {
-    return one.model == wanted.model && one.strand == wanted.strand && one.frame == wanted.frame;
-  });
+  const auto found = std::find(list.begin(), list.end(), wanted);
   if (found != list.end()) return static_cast<int>(found - list.begin());
   list.push_back(wanted);
   return static_cast<int>(list.size()) - 1;
@@ -106,8 +104,24 @@ class Compiler {
       return;
     }
     const char strand = meaning.strand == '-' ? '-' : '+';
+    if (state.split != SplitCodon::kAny) {
+      const int donor =
+          split_signal(state, false, strand, strand == '+' ? meaning.frame : meaning.next_frame);
+      const int acceptor = split_signal(state, true, strand, -1);
+      label.start_signal = strand == '+' ? donor : acceptor;
+      label.end_signal = strand == '+' ? acceptor : donor;
+      return;
+    }
     label.start_signal = signal(strand == '+' ? state.start : state.end, strand, meaning.frame);
     label.end_signal = signal(strand == '+' ? state.end : state.start, strand, meaning.next_frame);
+  }
+
+  // The signal at an end of an intron, with what it asks of the codon there.
+  int split_signal(const GeneState& state, bool behind, char strand, int frame) {
+    const int model = behind ? state.end : state.start;
+    SplitSide side{state.split, behind, behind && state.ends_in_stop};
+    if (behind && state.split == SplitCodon::kOther) side = {};
+    return place_of(out_.signals, {model, strand, frame, side});
   }
 
   // What codons a segment may not hold. A gene that ends in an overlap has its stop codon at the end of it;
@@ -233,6 +247,131 @@ void add_kinds(GeneModel& model) {
   }
 }
 
+// Introns of a grammar, and what they join.
+class IntronGrammar {
+ public:
+  IntronGrammar(GeneModel& model, const GrammarParts& parts, int shortest)
+      : model_(model), parts_(parts), shortest_(shortest) {}
+
+  void add() {
+    model_.contents.push_back({"intron", 0, false, {std::vector<float>(4)}, 1, 0});
+    donor_ = add_signal("donor", {"GT"}, 0);
+    if (parts_.gc_donors) model_.signals.back().consensus.push_back("GC");
+    acceptor_ = add_signal("acceptor", {"AG"}, -2);
+    model_.lengths.push_back(flat("initial", 1));
+    // No codon is split twice where it is asked whether it is a stop codon.
+    model_.lengths.push_back(flat("internal", parts_.split_stops ? kCodon : 1));
+    model_.lengths.push_back(flat("terminal", 1));
+    model_.lengths.push_back(flat("intron", shortest_));
+    model_.states.push_back({"initial", true, FrameRule::kCoding, true, 0, 0, -1, 3});
+    model_.states.push_back({"internal", true, FrameRule::kCoding, true, 0, -1, -1, 4});
+    model_.states.push_back({"terminal", true, FrameRule::kCoding, true, 0, -1, -1, 5});
+    if (parts_.split_stops)
+      add_split_introns();
+    else
+      add_intron({"intron", true, FrameRule::kCarry, false, 1, donor_, acceptor_, kIntronLaw});
+    if (parts_.u12) add_u12_introns();
+    model_.transitions.push_back({0, kInitial, 0});
+    model_.transitions.push_back({kTerminal, kStop, 0});
+    if (parts_.untranslated) add_untranslated();
+  }
+
+ private:
+  static constexpr int kSingle = 1, kStop = 2, kInitial = 3, kInternal = 4, kTerminal = 5, kIntronLaw = 6;
+
+  int add_signal(const char* name, const std::vector<std::string>& words, int at) {
+    model_.signals.push_back({name, words, {}, at, false, 0, {}, 0, 0, {}, 1});
+    return static_cast<int>(model_.signals.size()) - 1;
+  }
+  int add_state(GeneState state) {
+    model_.states.push_back(std::move(state));
+    return static_cast<int>(model_.states.size()) - 1;
+  }
+  void connect(int from, int to) { model_.transitions.push_back({from, to, 0}); }
+
+  // Between exons.
+  int add_intron(GeneState state) {
+    const int intron = add_state(std::move(state));
+    connect(kInitial, intron), connect(kInternal, intron);
+    connect(intron, kInternal), connect(intron, kTerminal);
+    return intron;
+  }
+
+  // An intron for each beginning of a stop codon, so that the codon that it splits is known behind it.
+  void add_split_introns() {
+    const auto exact = [&](const char* name, int bases) {
+      LengthModel law{name, std::vector<double>(static_cast<std::size_t>(bases), kNegativeInfinity)};
+      law.table.back() = 0;
+      model_.lengths.push_back(std::move(law));
+      const int state = add_state(
+          {name, true, FrameRule::kNone, true, -1, -1, -1, static_cast<int>(model_.lengths.size()) - 1});
+      connect(state, 0);
+      return state;
+    };
+    const int last_base = exact(kLastBaseOfStop, 1), last_two = exact(kLastTwoOfStop, 2);
+    const GeneState intron{"intron", true, FrameRule::kCarry, false, 1, donor_, acceptor_, kIntronLaw};
+    const auto kind = [&](const char* name, SplitCodon split, bool stop) {
+      GeneState one = intron;
+      one.name = name, one.split = split, one.ends_in_stop = stop;
+      return one;
+    };
+    const int whole = add_intron(kind("intron", SplitCodon::kOther, false));
+    connect(whole, kStop);  // a stop codon alone in its exon
+    add_intron(kind("intron in T", SplitCodon::kT, false));
+    add_intron(kind("intron in TA", SplitCodon::kTA, false));
+    add_intron(kind("intron in TG", SplitCodon::kTG, false));
+    const auto add_stop = [&](const char* name, SplitCodon split, int rest) {
+      const int stop = add_state(kind(name, split, true));
+      connect(kInitial, stop), connect(kInternal, stop), connect(stop, rest);
+    };
+    add_stop("intron in stop T", SplitCodon::kT, last_two);
+    add_stop("intron in stop TA", SplitCodon::kTA, last_base);
+    add_stop("intron in stop TG", SplitCodon::kTG, last_base);
+  }
+
+  // They are told from the others by their first bases. Codons that they split are not looked at.
+  void add_u12_introns() {
+    const std::vector<std::string> words{"ATATCC", "GTATCC"};
+    for (const std::string& word : words)
+      if (word.starts_with("GT")) model_.signals[static_cast<std::size_t>(donor_)].excluded.push_back(word);
+    const int donor = add_signal("donor U12", words, 0);
+    const int acceptor = add_signal("acceptor U12", {"AC", "AG"}, -2);
+    add_intron({"intron U12", true, FrameRule::kCarry, false, 1, donor, acceptor, kIntronLaw});
+  }
+
+  // Untranslated exons and introns before the start codon and behind the stop codon, on the strand.
+  void add_untranslated() {
+    const int content = static_cast<int>(model_.contents.size());
+    model_.contents.push_back({"untranslated", 0, false, {std::vector<float>(4)}, 1, 0});
+    const int laws = static_cast<int>(model_.lengths.size());
+    model_.lengths.push_back(flat("5' UTR", 1));
+    model_.lengths.push_back(flat("3' UTR", 1));
+    model_.lengths.push_back(flat("UTR intron", shortest_));
+    const auto add = [&](const char* name, const char* intron_name, int law) {
+      GeneState exon{name, true, FrameRule::kNone, false, content, -1, -1, law};
+      exon.untranslated = true;
+      const int state = add_state(std::move(exon));
+      const int intron =
+          add_state({intron_name, true, FrameRule::kNone, false, 1, donor_, acceptor_, laws + 2});
+      connect(state, intron), connect(intron, state);
+      return std::pair(state, intron);
+    };
+    std::vector<int> last;  // what may stand before intergenic sequence
+    for (const GeneTransition& one : model_.transitions)
+      if (one.to == 0) last.push_back(one.from);
+    const auto [before, before_intron] = add("5' UTR", "5' UTR intron", laws);
+    const auto [behind, behind_intron] = add("3' UTR", "3' UTR intron", laws + 1);
+    connect(0, before), connect(behind, 0);
+    for (const int first : {kSingle, kInitial}) connect(before, first), connect(before_intron, first);
+    for (const int stop : last) connect(stop, behind), connect(stop, behind_intron);
+  }
+
+  GeneModel& model_;
+  const GrammarParts& parts_;
+  int shortest_;
+  int donor_ = -1, acceptor_ = -1;
+};
+
 }  // namespace
 
 GeneLattice compile(const GeneModel& model, const std::string& file) {
@@ -263,14 +402,15 @@ GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
   return alone;
 }
 
-GeneModel gene_grammar(const std::string& kind) {
+GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts) {
   GeneModel model;
   const bool introns = kind != "prokaryote";
   model.description = kind;
   model.contents = {{"coding", 0, true, std::vector(3, std::vector<float>(4)), 1, 0}};
-  model.signals = {{"start", {"ATG"}, 0, true, 0, {}, 0, 0, {}, 1},
-                   {"stop", {"TAA", "TAG", "TGA"}, 0, true, 0, {}, 0, 0, {}, 1},
-                   {"stop end", {"TAA", "TAG", "TGA"}, -3, true, 0, {}, 0, 0, {}, 1}};
+  const std::vector<std::string> stops{"TAA", "TAG", "TGA"};
+  model.signals = {{"start", {"ATG"}, {}, 0, true, 0, {}, 0, 0, {}, 1},
+                   {"stop", stops, {}, 0, true, 0, {}, 0, 0, {}, 1},
+                   {"stop end", stops, {}, -3, true, 0, {}, 0, 0, {}, 1}};
   model.lengths = {flat("intergenic", 1),
                    flat("single", 3),
                    {"stop", {kNegativeInfinity, kNegativeInfinity, 0}, kNegativeInfinity, 1}};
@@ -284,25 +424,9 @@ GeneModel gene_grammar(const std::string& kind) {
     add_kinds(model);
     return model;
   }
-  model.contents.push_back({"intron", 0, false, {std::vector<float>(4)}, 1, 0});
-  model.signals.push_back({"donor", {"GT"}, 0, false, 0, {}, 0, 0, {}, 1});
-  if (kind == "fungus") model.signals.back().consensus.push_back("GC");
-  model.signals.push_back({"acceptor", {"AG"}, -2, false, 0, {}, 0, 0, {}, 1});
-  model.lengths.push_back(flat("initial", 1));
-  model.lengths.push_back(flat("internal", 1));
-  model.lengths.push_back(flat("terminal", 1));
-  model.lengths.push_back(flat("intron", kind == "fungus" ? 20 : 30));
-  const int initial = 3, internal = 4, terminal = 5, intron = 6;
-  model.states.push_back({"initial", true, FrameRule::kCoding, true, 0, 0, -1, 3});
-  model.states.push_back({"internal", true, FrameRule::kCoding, true, 0, -1, -1, 4});
-  model.states.push_back({"terminal", true, FrameRule::kCoding, true, 0, -1, -1, 5});
-  model.states.push_back({"intron", true, FrameRule::kCarry, false, 1, 3, 4, 6});
-  model.transitions.insert(model.transitions.end(), {{0, initial, 0},
-                                                     {initial, intron, 0},
-                                                     {internal, intron, 0},
-                                                     {intron, internal, 0},
-                                                     {intron, terminal, 0},
-                                                     {terminal, 2, 0}});
+  GrammarParts wanted = parts;
+  if (kind == "fungus") wanted.gc_donors = true;
+  IntronGrammar(model, wanted, kind == "fungus" ? 20 : 30).add();
   return model;
 }
 

@@ -45,13 +45,18 @@ struct ContentModel {
 
 inline constexpr int kCodon = 3;  // bases
 
+// States of what stands behind the intron that splits a stop codon.
+inline constexpr const char *kLastBaseOfStop = "last base of stop",
+                            *kLastTwoOfStop = "last two bases of stop";
+
 // A place where a state may begin or end: bases that must stand there, and log odds of those around.
 struct SignalModel {
   std::string name;
   std::vector<std::string> consensus;  // words of one length, A C G T
-  int consensus_at = 0;                // where its first base lies, from the boundary, along the strand
-  bool in_frame = false;               // the boundary is one of codons
-  int first = 0;                       // where the first row of `log_odds` lies
+  std::vector<std::string> excluded;   // it does not stand where one of these words stands instead
+  int consensus_at = 0;   // where the first base of a word lies, from the boundary, along the strand
+  bool in_frame = false;  // the boundary is one of codons
+  int first = 0;          // where the first row of `log_odds` lies
   std::vector<std::array<float, 4>> log_odds;
   // A motif somewhere before the boundary, as the branch point before an acceptor: its first base lies at any
   // place of [motif_from, motif_to), all alike; without it the sequence is as likely as ever. Empty:
@@ -86,6 +91,16 @@ enum class FrameRule {
 
 inline bool is_overlap(FrameRule rule) { return rule >= FrameRule::kOverlap; }
 
+// What an intron (kCarry) has before it of the codon that it splits. A codon that begins with T, TA or TG may
+// become a stop codon behind the intron.
+enum class SplitCodon {
+  kAny,
+  kOther,  // no base of it, or bases that no stop codon begins with
+  kT,
+  kTA,
+  kTG,
+};
+
 struct GeneState {
   std::string name;
   bool stranded = true;
@@ -93,6 +108,9 @@ struct GeneState {
   bool coding = false;                     // its bases are CDS
   int content = -1, start = -1, end = -1;  // in the lists of the model; -1: none
   int length = 0;
+  bool untranslated = false;  // its bases are exons of a gene and no CDS
+  SplitCodon split = SplitCodon::kAny;
+  bool ends_in_stop = false;  // with kT, kTA, kTG: a stop codon is what it splits; else it must not be one
 };
 
 struct GeneTransition {
@@ -119,11 +137,21 @@ struct GeneLabel {
   char next_strand = '.';  // that of the right boundary; another one for overlaps alone
 };
 
+// The codon that an intron splits, at one of its ends.
+struct SplitSide {
+  SplitCodon split = SplitCodon::kAny;
+  bool behind = false;  // the acceptor; else the donor
+  bool stop = false;    // acceptor: the codon becomes a stop codon
+  friend bool operator==(const SplitSide&, const SplitSide&) = default;
+};
+
 // A column or signal of the lattice: which model, on which strand, in which frame.
 struct StrandedModel {
   int model = 0;  // -1: stop codons
   char strand = '+';
   int frame = -1;  // -1: in any
+  SplitSide side{};
+  friend bool operator==(const StrandedModel&, const StrandedModel&) = default;
 };
 
 struct GeneLattice {
@@ -142,8 +170,16 @@ GeneLattice compile(const GeneModel& model, const std::string& file);
 // The lattice of the genes of one strand alone.
 GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand);
 
+// What a grammar with introns may have beside the usual.
+struct GrammarParts {
+  bool gc_donors = false;     // introns from GC to AG; "fungus" has them anyway
+  bool u12 = false;           // introns of the U12 spliceosome, which begin with ATATCC or GTATCC
+  bool split_stops = false;   // stop codons that an intron splits end a gene, and stand within none
+  bool untranslated = false;  // untranslated regions, with introns, before and behind the coding sequence
+};
+
 // "eukaryote", "fungus" or "prokaryote", without content, signals and lengths learned: states and
-// transitions, the consensus of signals, flat lengths.
-GeneModel gene_grammar(const std::string& kind);
+// transitions, the consensus of signals, flat lengths. "prokaryote" has none of the parts.
+GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts = {});
 
 }  // namespace semicrf

@@ -19,7 +19,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "semicrf-genes", kVersion = "1.0", kVersionWithTracks = "1.1";
+constexpr std::string_view kFormat = "semicrf-genes", kVersion = "1.0", kVersionWithTracks = "1.1",
+                           kVersionWithParts = "1.2";
 constexpr double kMost = 1e9;
 constexpr NumberRule kScore{-kMost, kMost, false, true,
                             "a number of at most 1e9 in magnitude or the string \"-inf\""};
@@ -33,6 +34,9 @@ constexpr int kMostOrder = 8;
 // Names of frame rules, in the order of FrameRule.
 constexpr std::array<std::string_view, 6> kFrames{"none",    "coding",     "carry",
                                                   "overlap", "convergent", "divergent"};
+
+// What an intron has before it of a codon, in the order of SplitCodon.
+constexpr std::array<std::string_view, 5> kSplits{"any", "other", "T", "TA", "TG"};
 
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
@@ -85,6 +89,16 @@ int index_of(const Items& items, const JsonNode& node, const char* what) {
 template <class Items>
 int optional_index(const Items& items, const std::optional<JsonNode>& node, const char* what) {
   return !node || node->is_null() ? -1 : index_of(items, *node, what);
+}
+
+// The first version that has all that is in the model.
+std::string_view version_of(const GeneModel& model) {
+  const bool has_parts =
+      std::any_of(model.states.begin(), model.states.end(),
+                  [](const GeneState& one) { return one.untranslated || one.split != SplitCodon::kAny; }) ||
+      std::any_of(model.signals.begin(), model.signals.end(),
+                  [](const SignalModel& one) { return !one.excluded.empty(); });
+  return has_parts ? kVersionWithParts : model.tracks.empty() ? kVersion : kVersionWithTracks;
 }
 
 class Reader {
@@ -217,23 +231,31 @@ class Reader {
     return rows;
   }
 
+  static std::vector<std::string> read_words(const JsonNode& node) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < node.list_size("of words"); ++i) {
+      const std::string& word = node.element(i).text("bases");
+      if (word.empty() || word.size() > 20 || word.find_first_not_of("ACGT") != word.npos)
+        node.element(i).fail_expected("1 to 20 letters of A, C, G and T");
+      words.push_back(word);
+    }
+    return words;
+  }
+
   SignalModel read_signal(const JsonNode& node) const {
-    constexpr std::array<std::string_view, 10> kKeys{"motif_places", "motif",    "name",  "consensus",
-                                                     "consensus_at", "in_frame", "first", "log_odds",
-                                                     "weight",       "tracks"};
+    constexpr std::array<std::string_view, 11> kKeys{"motif_places", "motif",    "name",    "consensus",
+                                                     "consensus_at", "in_frame", "first",   "log_odds",
+                                                     "weight",       "tracks",   "excluded"};
     node.expect_object(kKeys);
     SignalModel signal;
     signal.name = name_of(node);
     const JsonNode words = node.at("consensus");
-    if (words.list_size("of words") == 0) words.fail("no word in it");
-    for (std::size_t i = 0; i < words.list_size("of words"); ++i) {
-      const std::string& word = words.element(i).text("bases");
-      if (word.empty() || word.size() > 20 || word.find_first_not_of("ACGT") != word.npos)
-        words.element(i).fail_expected("1 to 20 letters of A, C, G and T");
-      if (word.size() != words.element(0).text("bases").size())
+    signal.consensus = read_words(words);
+    if (signal.consensus.empty()) words.fail("no word in it");
+    for (std::size_t i = 1; i < signal.consensus.size(); ++i)
+      if (signal.consensus[i].size() != signal.consensus[0].size())
         words.element(i).fail("words of a signal have one length");
-      signal.consensus.push_back(word);
-    }
+    if (const auto excluded = node.find("excluded")) signal.excluded = read_words(*excluded);
     signal.consensus_at = static_cast<int>(node.at("consensus_at").integer(-kMostAround, kMostAround));
     signal.in_frame = flag(node, "in_frame");
     signal.first = static_cast<int>(node.at("first").integer(-kMostAround, kMostAround));
@@ -266,8 +288,9 @@ class Reader {
   }
 
   GeneState read_state(const JsonNode& node) const {
-    constexpr std::array<std::string_view, 8> kKeys{"name",    "stranded", "frame", "coding",
-                                                    "content", "start",    "end",   "length"};
+    constexpr std::array<std::string_view, 11> kKeys{"name",    "stranded",     "frame",       "coding",
+                                                     "content", "start",        "end",         "length",
+                                                     "split",   "ends_in_stop", "untranslated"};
     node.expect_object(kKeys);
     GeneState state;
     state.name = name_of(node);
@@ -278,12 +301,26 @@ class Reader {
     const auto rule = std::find(kFrames.begin(), kFrames.end(), frame);
     if (rule == kFrames.end()) node.at("frame").fail_expected(kWanted);
     state.frame = static_cast<FrameRule>(rule - kFrames.begin());
+    state.untranslated = flag(node, "untranslated");
+    if (state.untranslated && (state.coding || !state.stranded))
+      node.at("untranslated").fail("untranslated bases are on a strand and no CDS");
+    if (const auto split = node.find("split")) {
+      const auto found = std::find(kSplits.begin(), kSplits.end(), split->text("bases"));
+      if (found == kSplits.end()) split->fail_expected("any, other, T, TA or TG");
+      state.split = static_cast<SplitCodon>(found - kSplits.begin());
+    }
+    state.ends_in_stop = flag(node, "ends_in_stop");
     if (!state.stranded && state.frame != FrameRule::kNone)
       node.at("frame").fail("a state on no strand has no frame", "write none, or \"stranded\": true");
     state.content = optional_index(model_.contents, node.find("content"), "content");
     state.start = optional_index(model_.signals, node.find("start"), "signal");
     state.end = optional_index(model_.signals, node.find("end"), "signal");
     state.length = index_of(model_.lengths, node.at("length"), "length");
+    if (state.split != SplitCodon::kAny &&
+        (state.frame != FrameRule::kCarry || state.start < 0 || state.end < 0))
+      node.at("split").fail("an intron splits codons", "give it \"frame\": \"carry\", a start and an end");
+    if (state.ends_in_stop && state.split < SplitCodon::kT)
+      node.at("ends_in_stop").fail("no stop codon is split there", "\"split\" is T, TA or TG then");
     if (state.content >= 0 && model_.contents[static_cast<std::size_t>(state.content)].codons &&
         state.frame != FrameRule::kCoding)
       node.at("content").fail("a content with codons needs a state with \"frame\": \"coding\"");
@@ -299,7 +336,7 @@ class Reader {
 std::string gene_model_text(const GeneModel& model) {
   OrderedJson root;
   root["format"] = kFormat;
-  root["format_version"] = model.tracks.empty() ? kVersion : kVersionWithTracks;
+  root["format_version"] = version_of(model);
   root["description"] = model.description;
   for (const TrackModel& one : model.tracks) {
     OrderedJson track = {{"name", one.name}, {"scale", one.logarithm ? "log" : "linear"}};
@@ -307,7 +344,7 @@ std::string gene_model_text(const GeneModel& model) {
     root["tracks"].push_back(std::move(track));
   }
   root["states"] = OrderedJson::array();
-  for (const GeneState& state : model.states)
+  for (const GeneState& state : model.states) {
     root["states"].push_back({{"name", state.name},
                               {"stranded", state.stranded},
                               {"frame", kFrames[static_cast<std::size_t>(state.frame)]},
@@ -316,6 +353,11 @@ std::string gene_model_text(const GeneModel& model) {
                               {"start", name_or_null(model.signals, state.start)},
                               {"end", name_or_null(model.signals, state.end)},
                               {"length", model.lengths[static_cast<std::size_t>(state.length)].name}});
+    OrderedJson& written = root["states"].back();
+    if (state.untranslated) written["untranslated"] = true;
+    if (state.split != SplitCodon::kAny) written["split"] = kSplits[static_cast<std::size_t>(state.split)];
+    if (state.ends_in_stop) written["ends_in_stop"] = true;
+  }
   root["transitions"] = OrderedJson::array();
   for (const GeneTransition& one : model.transitions)
     root["transitions"].push_back({model.states[static_cast<std::size_t>(one.from)].name,
@@ -341,6 +383,7 @@ std::string gene_model_text(const GeneModel& model) {
                           {"weight", rounded(one.weight)},
                           {"first", one.first},
                           {"log_odds", rows_json(one.log_odds)}};
+    if (!one.excluded.empty()) signal["excluded"] = one.excluded;
     if (!one.motif.empty()) {
       signal["motif_places"] = {one.motif_from, one.motif_to};
       signal["motif"] = rows_json(one.motif);

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "genes/signal_sites.h"
+
 namespace semicrf {
 namespace {
 
@@ -43,14 +45,111 @@ bool shares_bases(const CodingTranscript& left, const CodingTranscript& right) {
 int left_frame(const CodingTranscript& gene) { return static_cast<int>(gene.begin() % kCodon); }
 int right_frame(const CodingTranscript& gene) { return static_cast<int>(gene.end() % kCodon); }
 
+// What a stretch of a transcript is.
+enum class PartRole {
+  kExon,
+  kStop,
+  kIntron,
+  kSplitStopIntron,
+  kStopRest,
+  kUntranslated,
+  kUntranslatedIntron
+};
+
+struct TranscriptPart {
+  PartRole role = PartRole::kExon;
+  std::string state;  // empty: an intron within the coding sequence, to be found by its signals
+  std::int64_t begin = 0, end = 0;
+};
+
+// The parts of a transcript from left to right. `begins_shared`, `ends_shared`: its start or stop codon lies
+// in what it shares with a neighbour, which is no part of `exons`.
+class TranscriptParts {
+ public:
+  TranscriptParts(const CodingTranscript& gene, std::vector<CodingExon> exons, bool begins_shared,
+                  bool ends_shared)
+      : gene_(gene), exons_(std::move(exons)), begins_shared_(begins_shared), ends_shared_(ends_shared) {}
+
+  std::vector<TranscriptPart> make() {
+    const bool plus = gene_.strand == '+';
+    add_untranslated(true);
+    for (std::size_t i = 0; i < exons_.size(); ++i) {
+      if (i > 0) {
+        const bool before_stop = plus ? i + 1 == exons_.size() : i == 1;
+        add(before_stop && stop_bases() < kCodon ? PartRole::kSplitStopIntron : PartRole::kIntron, "",
+            exons_[i - 1].end, exons_[i].begin);
+      }
+      add_exon(i);
+    }
+    add_untranslated(false);
+    return std::move(parts_);
+  }
+
+ private:
+  std::size_t last_exon() const { return gene_.strand == '+' ? exons_.size() - 1 : 0; }
+  // Those of the stop codon in the last exon.
+  std::int64_t stop_bases() const {
+    const CodingExon& last = exons_[last_exon()];
+    return ends_shared_ ? kCodon : std::min<std::int64_t>(kCodon, last.end - last.begin);
+  }
+
+  void add(PartRole role, const std::string& state, std::int64_t begin, std::int64_t end) {
+    if (begin != end) parts_.push_back({role, state, begin, end});
+  }
+  void add_exon(std::size_t i) {
+    const bool plus = gene_.strand == '+';
+    CodingExon exon = exons_[i];
+    const bool first = i == (plus ? 0 : exons_.size() - 1), last = i == last_exon();
+    const std::string state = first && begins_shared_ ? "rest" : state_of_exon(gene_, i);
+    if (!last || ends_shared_) {
+      add(PartRole::kExon, state, exon.begin, exon.end);
+      return;
+    }
+    const std::int64_t stop = stop_bases();
+    const PartRole role = stop == kCodon ? PartRole::kStop : PartRole::kStopRest;
+    const char* stop_state = stop == kCodon ? "stop" : stop == 1 ? kLastBaseOfStop : kLastTwoOfStop;
+    if (!plus) add(role, stop_state, exon.begin, exon.begin + stop), exon.begin += stop;
+    if (plus) exon.end -= stop;
+    add(PartRole::kExon, state, exon.begin, exon.end);
+    if (plus) add(role, stop_state, exon.end, exon.end + stop);
+  }
+  // Those left of the coding sequence, or right of it.
+  void add_untranslated(bool left) {
+    const bool before = left == (gene_.strand == '+');  // the start codon
+    const char* exon = before ? "5' UTR" : "3' UTR";
+    const char* intron = before ? "5' UTR intron" : "3' UTR intron";
+    std::int64_t reached = gene_.end();
+    bool any = false;
+    for (const CodingExon& part : gene_.untranslated) {
+      if ((part.end <= gene_.begin()) != left) continue;
+      if (left && !any) reached = part.begin;
+      add(PartRole::kUntranslatedIntron, intron, reached, part.begin);
+      add(PartRole::kUntranslated, exon, part.begin, part.end);
+      reached = part.end, any = true;
+    }
+    if (left && any) add(PartRole::kUntranslatedIntron, intron, reached, gene_.begin());
+  }
+
+  const CodingTranscript& gene_;
+  std::vector<CodingExon> exons_;
+  bool begins_shared_, ends_shared_;
+  std::vector<TranscriptPart> parts_;
+};
+
 // Makes a path from left to right.
 class PathWriter {
  public:
-  PathWriter(const GeneModel& model, const GeneLattice& lattice, std::int64_t begin)
-      : labels_(model, lattice), begin_(begin), reached_(begin) {}
+  PathWriter(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
+             std::int64_t begin)
+      : model_(model),
+        lattice_(lattice),
+        labels_(model, lattice),
+        sites_(model, lattice, bases),
+        begin_(begin),
+        reached_(begin) {}
 
   // Up to `to`. False where the grammar has no such label, or nothing is left.
-  bool add(const char* state, char strand, std::int64_t to, int frame) {
+  bool add(const std::string& state, char strand, std::int64_t to, int frame) {
     return add({labels_.state(state), strand, frame, frame, strand}, to);
   }
   // What lies between the gene before and this one, or in both, and then this one up to the next.
@@ -63,28 +162,52 @@ class PathWriter {
     std::vector<CodingExon> exons = gene.exons;
     if (left) exons.front().begin = before->end();
     if (right) exons.back().end = behind->begin();
+    if (exons.front().begin >= exons.front().end || exons.back().begin >= exons.back().end) return false;
     // Frames from left to right: that of an exon is where a codon begins in it, modulo 3.
     int frame = left_frame(gene);
-    if (!plus && !left && !add("stop", '-', exons.front().begin += kCodon, frame)) return false;
-    if (plus && !right) exons.back().end -= kCodon;
-    const std::size_t count = exons.size();
     std::int64_t coding = exons.front().begin - gene.begin();  // bases of codons so far
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool goes_on = plus ? left && i == 0 : right && i + 1 == count;
-      if (!add(goes_on ? "rest" : state_of_exon(gene, i), gene.strand, exons[i].end, frame)) return false;
-      coding += exons[i].end - exons[i].begin;
-      if (i + 1 == count) break;
-      const auto next = static_cast<int>((exons[i + 1].begin - coding % kCodon + kCodon) % kCodon);
-      if (!add({labels_.state("intron"), gene.strand, frame, next, gene.strand}, exons[i + 1].begin))
-        return false;
-      frame = next;
+    for (const TranscriptPart& part :
+         TranscriptParts(gene, exons, plus ? left : right, plus ? right : left).make()) {
+      if (!add(part, gene.strand, coding, frame)) return false;
     }
-    if (plus && !right && !add("stop", '+', gene.end(), frame)) return false;
     return (coding + gene.end() - exons.back().end) % kCodon == 0;
   }
   std::vector<LatticeSegment> take() { return std::move(path_); }
 
  private:
+  // `coding`: bases of codons so far.
+  bool add(const TranscriptPart& part, char strand, std::int64_t& coding, int& frame) {
+    if (part.role == PartRole::kIntron || part.role == PartRole::kSplitStopIntron) {
+      const int before =
+          std::exchange(frame, static_cast<int>((part.end - coding % kCodon + kCodon) % kCodon));
+      return add_intron(part, {0, strand, before, frame, strand});
+    }
+    const bool framed = part.role == PartRole::kExon || part.role == PartRole::kStop;
+    if (!add(part.state, strand, part.end, framed ? frame : 0)) return false;
+    if (framed || part.role == PartRole::kStopRest) coding += part.end - part.begin;
+    return true;
+  }
+  // The only kind of introns there is, or the one whose signals stand there.
+  bool add_intron(const TranscriptPart& part, GeneLabel meaning) {
+    std::vector<GeneLabel> kinds;
+    for (std::size_t s = 0; s < model_.states.size(); ++s) {
+      const GeneState& state = model_.states[s];
+      if (state.frame != FrameRule::kCarry || state.ends_in_stop != (part.role == PartRole::kSplitStopIntron))
+        continue;
+      meaning.state = static_cast<int>(s);
+      kinds.push_back(meaning);
+    }
+    if (kinds.size() > 1)
+      std::erase_if(kinds, [&](const GeneLabel& kind) { return !stands(labels_.find(kind), part); });
+    return !kinds.empty() && add(kinds.front(), part.end);
+  }
+  bool stands(int label, const TranscriptPart& part) const {
+    if (label < 0) return false;
+    const LatticeLabel& one = lattice_.lattice.labels[static_cast<std::size_t>(label)];
+    const auto& signals = lattice_.signals;
+    return sites_.stands_at(signals[static_cast<std::size_t>(one.start_signal)], part.begin) &&
+           sites_.stands_at(signals[static_cast<std::size_t>(one.end_signal)], part.end);
+  }
   bool add(const GeneLabel& meaning, std::int64_t to) {
     const int label = labels_.find(meaning);
     if (label < 0 || to <= reached_) return false;
@@ -93,8 +216,8 @@ class PathWriter {
     return true;
   }
   bool add_between(const CodingTranscript& gene, const CodingTranscript* before) {
-    const bool touches = before != nullptr && before->end() == gene.begin();
-    return touches || add("intergenic", '.', gene.begin(), 0);
+    const bool touches = before != nullptr && before->transcript_end() == gene.transcript_begin();
+    return touches || add("intergenic", '.', gene.transcript_begin(), 0);
   }
   bool add_overlap(const CodingTranscript& left, const CodingTranscript& right) {
     const bool meets = left.strand == '+' && right.strand == '-';
@@ -104,7 +227,10 @@ class PathWriter {
                left.end());
   }
 
+  const GeneModel& model_;
+  const GeneLattice& lattice_;
   LabelIndex labels_;
+  SignalSites sites_;
   std::int64_t begin_, reached_;
   std::vector<LatticeSegment> path_;
 };
@@ -119,9 +245,10 @@ const char* state_of_exon(const CodingTranscript& gene, std::size_t i) {
 }
 
 std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
+                                                         const std::vector<std::uint8_t>& bases,
                                                          const std::vector<CodingTranscript>& genes,
                                                          std::int64_t begin, std::int64_t end) {
-  PathWriter path(model, lattice, begin);
+  PathWriter path(model, lattice, bases, begin);
   for (std::size_t i = 0; i < genes.size(); ++i) {
     const CodingTranscript* before = i == 0 ? nullptr : &genes[i - 1];
     const CodingTranscript* behind = i + 1 == genes.size() ? nullptr : &genes[i + 1];
@@ -149,8 +276,8 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
     const CodingExon exon{begin + path[i].begin, begin + path[i].end};
     if (inside && is_overlap(state.frame) && !genes.back().exons.empty()) {
       genes.back().exons.back().end = exon.end;
-      genes.back().last = i + 1;
-      genes.push_back({i, i + 1, label.next_strand, {exon}});
+      genes.back().last = genes.back().transcript_last = i + 1;
+      genes.push_back({i, i + 1, i, i + 1, label.next_strand, {exon}, {}});
       continue;
     }
     if (inside) {  // another gene, where one may end and another begin
@@ -158,10 +285,13 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
       const bool plus = label.strand == '+';
       inside = !follows(plus ? left : label.state, 0) || !follows(0, plus ? label.state : left);
     }
-    if (!std::exchange(inside, true)) genes.push_back({i, i, label.strand, {}});
+    if (!std::exchange(inside, true)) genes.push_back({i, i, i, i, label.strand, {}, {}});
     PathGene& gene = genes.back();
-    gene.last = i + 1;
+    gene.transcript_last = i + 1;
+    if (state.untranslated) gene.untranslated.push_back(exon);
     if (!state.coding) continue;
+    if (gene.exons.empty()) gene.first = i;
+    gene.last = i + 1;
     if (!gene.exons.empty() && gene.exons.back().end == exon.begin)
       gene.exons.back().end = exon.end;
     else

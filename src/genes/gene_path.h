@@ -18,16 +18,21 @@ const char* state_of_exon(const CodingTranscript& gene, std::size_t i);
 // Segments of bases [begin, end) of a sequence with these genes, in positions from `begin`. The genes lie
 // inside with a base at the edges, ascending by begin and by end. Nothing where the grammar has no labels for
 // one of them or for what two share (an exon without a codon, a prokaryote with introns, an overlap of
-// genes with introns); what the sequence says is not asked.
+// genes with introns, untranslated exons). What the sequence says is asked only where there are several kinds
+// of introns.
 std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
+                                                         const std::vector<std::uint8_t>& bases,
                                                          const std::vector<CodingTranscript>& genes,
                                                          std::int64_t begin, std::int64_t end);
 
-// A gene of a path: its segments are [first, last) of it.
+// A gene of a path. Segments of its coding sequence: [first, last) of it; with what is not translated:
+// [transcript_first, transcript_last).
 struct PathGene {
+  std::size_t transcript_first = 0, transcript_last = 0;
   std::size_t first = 0, last = 0;
   char strand = '+';
-  std::vector<CodingExon> exons;  // bases of the sequence; coding states that touch are one exon
+  std::vector<CodingExon> exons;  // CDS, bases of the sequence; coding states that touch are one exon
+  std::vector<CodingExon> untranslated;
 };
 
 std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& lattice,

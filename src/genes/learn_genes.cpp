@@ -1,5 +1,7 @@
 #include "genes/learn_genes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -66,7 +68,7 @@ KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<Lat
 
 // Also where they touch.
 bool overlap(const CodingTranscript& a, const CodingTranscript& b) {
-  return a.begin() <= b.end() && b.begin() <= a.end();
+  return a.transcript_begin() <= b.transcript_end() && b.transcript_begin() <= a.transcript_end();
 }
 
 // The genes with a base of intergenic sequence on each side; nothing where the grammar does not know them, as
@@ -75,9 +77,9 @@ std::optional<GeneFeatures> features_of_genes(const GeneModel& model, const Gene
                                               const AnnotatedSequence& sequence,
                                               const std::vector<CodingTranscript>& genes) {
   const auto length = static_cast<std::int64_t>(sequence.bases.size());
-  const std::int64_t begin = genes.front().begin() - 1, end = genes.back().end() + 1;
+  const std::int64_t begin = genes.front().transcript_begin() - 1, end = genes.back().transcript_end() + 1;
   if (begin < 0 || end > length) return std::nullopt;
-  const auto path = path_of_genes(model, lattice, genes, begin, end);
+  const auto path = path_of_genes(model, lattice, sequence.bases, genes, begin, end);
   if (!path) return std::nullopt;
   return features_of_path(model, lattice,
                           SequenceSource(model, lattice, sequence.bases, begin, end, sequence.tracks.get()),
@@ -94,11 +96,15 @@ class TranscriptChoice {
     std::stable_sort(
         transcripts.begin(), transcripts.end(),
         [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
-    for (CodingTranscript& one : transcripts)
+    for (CodingTranscript& one : transcripts) {
+      if (!one.untranslated.empty() && !features_of_genes(model_, lattice_, sequence_, {one}))
+        one.untranslated.clear();
+      if (!fits(one)) drop_untranslated(one);
       if (!fits(one))
         *overlapping += 1;
       else
         kept_.emplace(one.begin(), std::move(one));
+    }
     std::vector<CodingTranscript> chosen;
     for (auto& [begin, one] : kept_) chosen.push_back(std::move(one));
     return chosen;
@@ -121,6 +127,14 @@ class TranscriptChoice {
     return std::none_of(together.begin(), together.end(),
                         [](const CodingTranscript& gene) { return gene.id.empty(); }) &&
            features_of_genes(model_, lattice_, sequence_, together) && fits_outside(first, last, together);
+  }
+  // Of the transcript and of those that it overlaps: untranslated regions of neighbours often overlap.
+  void drop_untranslated(CodingTranscript& one) {
+    const CodingTranscript whole = one;
+    one.untranslated.clear();
+    for (auto& [begin, other] : kept_)
+      if (overlap(other, whole) && (other.end() < one.begin() || one.end() < other.begin()))
+        other.untranslated.clear();
   }
   // What the outer ones share with others stays apart from the new one.
   bool fits_outside(auto first, auto last, const std::vector<CodingTranscript>& together) const {
@@ -151,12 +165,12 @@ class PieceMaker {
     CountedSequence counted{&sequence.bases, {}, {}};
     const auto length = static_cast<std::int64_t>(sequence.bases.size());
     for (const CodingTranscript& one : sequence.transcripts) {
-      counted.masked.push_back({one.begin(), std::min(one.end(), length)});
-      if (one.end() > length)
-        throw InputError({annotation_, sequence.name,
-                          "transcript " + one.id + " ends at base " + std::to_string(one.end()) + " of " +
-                              std::to_string(length),
-                          "give the sequence that the annotation is of"});
+      counted.masked.push_back({one.transcript_begin(), std::min(one.transcript_end(), length)});
+      if (one.transcript_end() > length)
+        throw InputError(
+            {annotation_, sequence.name,
+             fmt::format("transcript {} ends at base {} of {}", one.id, one.transcript_end(), length),
+             "give the sequence that the annotation is of"});
     }
     for (const CodingTranscript& one : unknown) counted.masked.push_back({one.begin(), one.end()});
     std::vector<CodingTranscript> all = sequence.transcripts;
@@ -165,10 +179,10 @@ class PieceMaker {
     std::int64_t reached = 0;  // the end of the last transcript
     for (CodingTranscript& one :
          TranscriptChoice(model_, lattice_, sequence).choose(std::move(all), &result_.overlapping)) {
-      const std::int64_t middle = (reached + one.begin()) / 2;
+      const std::int64_t middle = (reached + one.transcript_begin()) / 2;
       // A base of intergenic sequence is left on each side of a gene that was skipped.
-      if (skipping_) piece.begin = std::min(middle, one.begin() - 1), skipping_ = false;
-      const std::int64_t last_end = std::exchange(reached, one.end());
+      if (skipping_) piece.begin = std::min(middle, one.transcript_begin() - 1), skipping_ = false;
+      const std::int64_t last_end = std::exchange(reached, one.transcript_end());
       if (!one.id.empty() && features_of_genes(model_, lattice_, sequence, {one})) {
         counted.genes.push_back(one);
         piece.genes.push_back(std::move(one));
@@ -187,7 +201,7 @@ class PieceMaker {
   void finish(Piece& piece, std::int64_t end, std::vector<Piece>& pieces) {
     piece.end = end;
     if (piece.begin < piece.end && !piece.genes.empty()) {
-      auto path = path_of_genes(model_, lattice_, piece.genes, piece.begin, piece.end);
+      auto path = path_of_genes(model_, lattice_, piece.sequence->bases, piece.genes, piece.begin, piece.end);
       if (path) {
         piece.known = constraints_of(lattice_, *path, partial_);
         pieces.push_back(piece);
@@ -212,10 +226,10 @@ std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLat
   const LatticePath path = best_path(lattice.lattice, source, 1);
   std::vector<CodingTranscript> found;
   for (const PathGene& gene : genes_of_path(model, lattice, path.segments, piece.begin)) {
-    const CodingTranscript one{"", "", gene.strand, gene.exons};
+    const CodingTranscript one{"", "", gene.strand, gene.exons, gene.untranslated};
     const bool overlaps = std::any_of(piece.genes.begin(), piece.genes.end(),
                                       [&](const CodingTranscript& known) { return overlap(one, known); });
-    if (overlaps || one.begin() < piece.begin + 1 || one.end() >= piece.end) continue;
+    if (overlaps || one.transcript_begin() < piece.begin + 1 || one.transcript_end() >= piece.end) continue;
     const auto features = features_of_genes(model, lattice, *piece.sequence, {one});
     if (features && score_of(model, *features) > kCertainGene) found.push_back(one);
   }
@@ -401,7 +415,7 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
                              const std::function<void(int, double)>& report) {
   LearnGenesResult result;
   GeneModel& model = result.model;
-  model = gene_grammar(options.grammar);
+  model = gene_grammar(options.grammar, options.parts);
   const GeneLattice lattice = compile(model, "");
   std::vector<Piece> pieces = divide(sequences, {}, annotation, options, model, lattice, result);
   std::map<const AnnotatedSequence*, std::vector<CodingTranscript>> unknown;

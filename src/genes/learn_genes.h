@@ -23,8 +23,9 @@ struct AnnotatedSequence {
 
 struct LearnGenesOptions {
   std::string grammar = "eukaryote";  // gene_grammar()
-  int order = 5;                      // bases before a base that its content depends on
-  int iterations = 40;                // at most, L-BFGS
+  GrammarParts parts;
+  int order = 5;        // bases before a base that its content depends on
+  int iterations = 40;  // at most, L-BFGS
   int threads = 1;
   bool partial = false;  // there are genes that are not annotated: the rest of a sequence may be anything
   // Tracks that every sequence has. Each gets a weight in every content, for both strands, and in every

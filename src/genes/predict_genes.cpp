@@ -77,7 +77,7 @@ class Predictor {
       const auto [label, signal] = there.step->endings[i];
       const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
       if (label == left) boundary.behind = behind;
-      if (signal != labels[static_cast<std::size_t>(left)].end_signal) continue;
+      if (!is_alike(label, signal, left, labels[static_cast<std::size_t>(left)].end_signal)) continue;
       boundary.all_behind.emplace_back(label, behind);
       boundary.ends =
           log_add(boundary.ends, messages.forward.endings[there.first_ending + i] + behind - log_z);
@@ -86,11 +86,22 @@ class Predictor {
       const auto& begins = there.step->beginnings[i];
       const double before = messages.forward.beginnings[there.first_beginning + i];
       if (begins.label == right) boundary.before = before;
-      if (begins.signal != labels[static_cast<std::size_t>(right)].start_signal) continue;
+      if (!is_alike(begins.label, begins.signal, right, labels[static_cast<std::size_t>(right)].start_signal))
+        continue;
       boundary.all_before.emplace_back(begins.label, before);
       boundary.begins =
           log_add(boundary.begins, before + messages.backward.endings[mirrored.first_ending + i] - log_z);
     }
+  }
+
+  // Whether a label at a boundary means the same for a gene as the one of the path: by their signals, and
+  // what is left of a stop codon behind an intron, which has none, by its state.
+  bool is_alike(int label, int signal, int of_path, int signal_of_path) const {
+    if (signal != signal_of_path || signal >= 0) return signal == signal_of_path;
+    const GeneLabel &one = lattice_.labels[static_cast<std::size_t>(label)],
+                    &other = lattice_.labels[static_cast<std::size_t>(of_path)];
+    const GeneState& state = model_.states[static_cast<std::size_t>(one.state)];
+    return one.strand == other.strand && state.coding && state.frame == FrameRule::kNone;
   }
 
   // The probability of exactly these segments of the path, which are neither the first nor the last.
@@ -113,6 +124,8 @@ class Predictor {
     out.start_probability = gene.strand == '+' ? left : right;
     out.stop_probability = gene.strand == '+' ? right : left;
     add_exons(gene, log_z, out);
+    out.transcript_probability = out.probability;
+    if (!gene.untranslated.empty()) add_untranslated(gene, log_z, out);
     if (alternatives_ > 0 && !shares_) add_alternatives(gene, log_z, out);
     return out;
   }
@@ -168,13 +181,29 @@ class Predictor {
   void add_exons(const PathGene& gene, double log_z, PredictedGene& out) const {
     std::size_t i = gene.first;
     for (const CodingExon& exon : gene.exons) {
-      while (path_[i].begin < exon.begin) ++i;
-      const std::size_t first = i;
-      while (i < gene.last && path_[i].end <= exon.end) ++i;
-      const bool whole = gene.exons.size() == 1;
-      out.exons.push_back({exon, 0, whole ? out.probability : probability(first, i, log_z)});
+      const double p = exon_probability(exon, i, log_z);
+      out.exons.push_back({exon, 0, gene.exons.size() == 1 ? out.probability : p});
     }
     set_phases(gene.strand, out.exons);
+  }
+
+  // The probability of exactly the segments of the path in an exon, from segment i or a later one on; i:
+  // behind them.
+  double exon_probability(const CodingExon& exon, std::size_t& i, double log_z) const {
+    while (path_[i].begin < exon.begin) ++i;
+    const std::size_t first = i;
+    while (i < path_.size() && path_[i].end <= exon.end) ++i;
+    return probability(first, i, log_z);
+  }
+
+  void add_untranslated(const PathGene& gene, double log_z, PredictedGene& out) const {
+    out.transcript_probability = probability(gene.transcript_first, gene.transcript_last, log_z);
+    std::size_t i = gene.transcript_first;
+    for (const CodingExon& part : gene.untranslated)
+      out.untranslated.push_back({part, 0, exon_probability(part, i, log_z)});
+    i = gene.transcript_first;
+    for (const CodingExon& exon : whole_exons(gene.exons, gene.untranslated))
+      out.whole_exons.push_back({exon, 0, exon_probability(exon, i, log_z)});
   }
 
   const GeneModel& model_;

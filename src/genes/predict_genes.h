@@ -25,11 +25,15 @@ struct PredictedAlternative {
 
 struct PredictedGene {
   char strand = '+';
-  std::vector<PredictedExon> exons;                // ascending; the stop codon included
-  double probability = 0;                          // that there is exactly this gene
+  std::vector<PredictedExon> exons;                // CDS, ascending; the stop codon included
+  double probability = 0;                          // that there is exactly this coding sequence
   double start_probability = 0;                    // that a gene starts at its start codon
   double stop_probability = 0;                     // that a gene stops at its stop codon
   std::vector<PredictedAlternative> alternatives;  // the most probable first
+  // With untranslated regions: their exons and parts of exons, the whole exons, all ascending and without
+  // phases; and that there is exactly this transcript. Without: empty, and `probability`.
+  std::vector<PredictedExon> untranslated, whole_exons;
+  double transcript_probability = 0;
 };
 
 struct PredictedSequence {

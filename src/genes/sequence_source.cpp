@@ -8,19 +8,6 @@
 namespace semicrf {
 namespace {
 
-constexpr auto make_codes() {
-  std::array<std::uint8_t, 256> codes{};
-  codes.fill(kUnknownBase);
-  constexpr std::string_view kBases = "ACGT", kSmall = "acgt";
-  for (std::uint8_t i = 0; i < 4; ++i)
-    codes[static_cast<unsigned char>(kBases[i])] = codes[static_cast<unsigned char>(kSmall[i])] = i;
-  codes['U'] = codes['u'] = 3;
-  return codes;
-}
-constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
-
-constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
-
 // Where in its codon a base of the sequence is; 0 where the column has no frame.
 int codon_position(const StrandedModel& column, std::int64_t base) {
   if (column.frame < 0) return 0;
@@ -47,101 +34,27 @@ std::vector<int> spliced(const std::vector<std::uint8_t>& bases, const std::vect
   return joined;
 }
 
-std::vector<std::uint8_t> base_codes(std::string_view sequence) {
-  std::vector<std::uint8_t> codes(sequence.size());
-  std::transform(sequence.begin(), sequence.end(), codes.begin(),
-                 [](char c) { return kCodes[static_cast<unsigned char>(c)]; });
-  return codes;
-}
-
 SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattice,
                                const std::vector<std::uint8_t>& bases, std::int64_t begin, std::int64_t end,
                                const TrackValues* tracks)
-    : model_(&model), lattice_(&lattice), bases_(&bases), begin_(begin), end_(end), tracks_(tracks) {
+    : model_(&model),
+      lattice_(&lattice),
+      bases_(&bases),
+      sites_(model, lattice, bases),
+      begin_(begin),
+      end_(end),
+      tracks_(tracks) {
   if (tracks == nullptr && !model.tracks.empty()) throw std::logic_error("a gene model with tracks has none");
   for (const SignalModel& signal : model.signals)
     for (const TrackTerm& term : signal.terms)
       margin_ = std::max<std::int64_t>(margin_, std::abs(term.at) + 1);
   for (const SignalModel& signal : model.signals) {
-    PreparedSignal prepared;
+    motifs_.emplace_back();
     for (const auto& row : signal.motif) {
-      prepared.motif.push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
-      for (std::size_t b = 0; b < 4; ++b) prepared.motif.back()[b] = std::exp(static_cast<double>(row[b]));
-    }
-    for (const std::string& word : signal.consensus) {
-      std::vector<int> codes;
-      for (const char letter : word) codes.push_back(kCodes[static_cast<unsigned char>(letter)]);
-      prepared.words.push_back(std::move(codes));
-    }
-    signals_.push_back(std::move(prepared));
-  }
-  prepare_triples();
-}
-
-void SequenceSource::prepare_triples() {
-  for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
-    const StrandedModel& signal = lattice_->signals[s];
-    const std::uint64_t bit = std::uint64_t{1} << s;
-    const std::vector<std::vector<int>>& words = signals_[signal.model].words;
-    if (words.front().size() > 3) {
-      long_signals_ |= bit;
-      continue;
-    }
-    const bool plus = signal.strand == '+';
-    const std::int64_t offset = model_->signals[signal.model].consensus_at;
-    const std::int64_t shift = plus ? offset : -offset - 3;
-    auto there =
-        std::find_if(triples_.begin(), triples_.end(), [&](const auto& one) { return one.shift == shift; });
-    if (there == triples_.end()) there = triples_.insert(there, {shift, {}});
-    for (int triple = 0; triple < 64; ++triple) {
-      const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
-      const bool stands = std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
-        for (std::size_t i = 0; i < word.size(); ++i)
-          if (word[i] != (plus ? bases[i] : complement(bases[2 - i]))) return false;
-        return true;
-      });
-      for (int frame = 0; stands && frame < 3; ++frame)
-        if (signal.frame < 0 || signal.frame == frame)
-          there->signals[static_cast<std::size_t>(frame)][static_cast<std::size_t>(triple)] |= bit;
+      motifs_.back().push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
+      for (std::size_t b = 0; b < 4; ++b) motifs_.back().back()[b] = std::exp(static_cast<double>(row[b]));
     }
   }
-}
-
-// By the words of three bases from `first_triple` on, and one by one where they do not reach or have unknown
-// bases.
-std::uint64_t SequenceSource::signals_at(std::int64_t boundary, const std::vector<std::uint8_t>& triples,
-                                         std::int64_t first_triple) const {
-  const auto frame = static_cast<std::size_t>(boundary % 3);
-  std::uint64_t found = 0, unsure = long_signals_;
-  for (const TripleSignals& one : triples_) {
-    const std::int64_t at = boundary + one.shift - first_triple;
-    if (at >= 0 && at < static_cast<std::int64_t>(triples.size()) && triples[at] < 64)
-      found |= one.signals[frame][triples[at]];
-    else
-      unsure = ~std::uint64_t{0};
-  }
-  for (std::size_t s = 0; unsure != 0 && s < lattice_->signals.size(); ++s) {
-    const StrandedModel& signal = lattice_->signals[s];
-    const bool in_frame = signal.frame < 0 || signal.frame == static_cast<int>(frame);
-    if ((unsure >> s & 1) != 0 && in_frame && stands_at(signal, boundary)) found |= std::uint64_t{1} << s;
-  }
-  return found;
-}
-
-int SequenceSource::base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
-  return strand == '+' ? base(boundary + offset) : complement(base(boundary - 1 - offset));
-}
-
-bool SequenceSource::stands_at(const StrandedModel& signal, std::int64_t boundary) const {
-  const SignalModel& model = model_->signals[signal.model];
-  for (const std::vector<int>& word : signals_[signal.model].words) {
-    bool same = true;
-    for (std::size_t i = 0; same && i < word.size(); ++i)
-      same =
-          base_along(boundary, model.consensus_at + static_cast<std::int64_t>(i), signal.strand) == word[i];
-    if (same) return true;
-  }
-  return false;
 }
 
 double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t boundary,
@@ -149,7 +62,7 @@ double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t bounda
   const SignalModel& model = model_->signals[signal.model];
   double sum = 0;
   for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
-    const int code = base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
+    const int code = sites_.base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
     if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][code]);
   }
   return sum + motif_odds(signal, boundary, motifs);
@@ -169,13 +82,14 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
   // Those of boundaries before this one may not be made any more; there are none, boundaries ascend.
   const std::int64_t first = plus ? boundary + model.motif_from : boundary - model.motif_to;
   if (made->odds.empty()) made->first = first;
-  const auto& rows = signals_[signal.model].motif;
+  const auto& rows = motifs_[signal.model];
   const auto width = static_cast<std::int64_t>(rows.size());
   for (std::int64_t at = made->first + static_cast<std::int64_t>(made->odds.size()); at < first + places;
        ++at) {
     double product = 1;
     for (std::int64_t i = 0; i < width; ++i)
-      product *= rows[static_cast<std::size_t>(i)][plus ? base(at + i) : complement(base(at - i))];
+      product *=
+          rows[static_cast<std::size_t>(i)][plus ? sites_.base(at + i) : complement(sites_.base(at - i))];
     made->odds.push_back(product);
   }
   const double* const odds = made->odds.data() + (first - made->first);
@@ -280,12 +194,12 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const Tr
     };
     if (strand == '+') {
       for (std::int64_t t = from - model.order; t < to; ++t) {
-        take(base(t));
+        take(sites_.base(t));
         if (t >= from) put(t);
       }
     } else {
       for (std::int64_t t = to - 1 + model.order; t >= from; --t) {
-        take(complement(base(t)));
+        take(complement(sites_.base(t)));
         if (t < to) put(t);
       }
     }
@@ -296,28 +210,21 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const Tr
 void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                                  LatticeWindow& window) const {
   window.events.clear(), window.scores.clear();
-  // The three bases from each position on; 64 where one of them is unknown.
-  const std::int64_t first_triple = begin_ + begin - kAroundWindow;
-  std::vector<std::uint8_t> triples(static_cast<std::size_t>(end - begin + 2 * kAroundWindow));
-  int known = 0, triple = 0;
-  for (std::int64_t t = first_triple + static_cast<std::int64_t>(triples.size()) + 1; t >= first_triple;
-       --t) {
-    const int code = base(t);
-    known = code == kUnknownBase ? 0 : known + 1;
-    triple = code == kUnknownBase ? 0 : triple / 4 + code * 16;
-    const std::int64_t at = t - first_triple;
-    if (at < static_cast<std::int64_t>(triples.size()))
-      triples[static_cast<std::size_t>(at)] = known >= 3 ? static_cast<std::uint8_t>(triple) : 64;
-  }
+  const SignalSites::Reader sites(sites_, begin_ + begin, begin_ + end);
   std::vector<MotifOdds> motifs;
   for (std::int64_t t = begin; t < end; ++t) {
     const std::int64_t boundary = begin_ + t;
-    const LatticeWindow::Event event{t, signals_at(boundary, triples, first_triple), window.scores.size()};
+    const LatticeWindow::Event event{t, sites.at(boundary), window.scores.size()};
+    const StrandedModel* scored = nullptr;  // frames and split codons do not change a score
+    double score = 0;
     for (std::uint64_t left = event.signals; left != 0; left &= left - 1) {
       const StrandedModel& signal = lattice_->signals[static_cast<std::size_t>(std::countr_zero(left))];
-      const SignalModel& of = model_->signals[signal.model];
-      double score = of.weight * log_odds(signal, boundary, motifs);
-      for (const TrackTerm& term : of.terms) score += term.weight * term_at(term, signal.strand, t, tracks);
+      if (scored == nullptr || scored->model != signal.model || scored->strand != signal.strand) {
+        const SignalModel& of = model_->signals[signal.model];
+        score = of.weight * log_odds(signal, boundary, motifs);
+        for (const TrackTerm& term : of.terms) score += term.weight * term_at(term, signal.strand, t, tracks);
+        scored = &signal;
+      }
       window.scores.push_back(static_cast<float>(score));
     }
     if (event.signals != 0 || lattice_->every_boundary) window.events.push_back(event);
@@ -326,13 +233,11 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const Tra
 
 void SequenceSource::find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
   window.places.clear();
-  const auto is_stop = [](int a, int b, int c) {  // TAA, TAG, TGA
-    return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
-  };
   for (std::int64_t t = begin - kBarrierReach; t < end + kBarrierReach; ++t) {
     const std::int64_t at = begin_ + t;
-    const bool plus = is_stop(base(at), base(at + 1), base(at + 2));
-    const bool minus = is_stop(complement(base(at + 2)), complement(base(at + 1)), complement(base(at)));
+    const int a = sites_.base(at), b = sites_.base(at + 1), c = sites_.base(at + 2);
+    const bool plus = is_stop_codon(a, b, c);
+    const bool minus = is_stop_codon(complement(c), complement(b), complement(a));
     if (!plus && !minus) continue;
     for (std::size_t k = 0; k < lattice_->stops.size(); ++k) {
       const StrandedModel& stop = lattice_->stops[k];

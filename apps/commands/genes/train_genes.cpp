@@ -25,11 +25,31 @@ namespace semicrf {
 namespace {
 
 struct TrainGenesArguments {
-  std::string fasta, annotation, output, sequences, track_names, track_scale = "log";
+  std::string fasta, annotation, output, sequences, with, track_names, track_scale = "log";
   double track_floor = TrackModel().floor;
   TrackArguments tracks;
   LearnGenesOptions options;
 };
+
+GrammarParts grammar_parts(const std::string& with, const std::string& grammar) {
+  GrammarParts parts;
+  if (with.empty()) return parts;
+  if (grammar == "prokaryote")
+    throw UsageError("--with names parts of genes with introns, and --grammar is prokaryote");
+  for (const std::string_view name : split_at(',', with)) {
+    if (name == "gc-ag")
+      parts.gc_donors = true;
+    else if (name == "u12")
+      parts.u12 = true;
+    else if (name == "split-stops")
+      parts.split_stops = true;
+    else if (name == "utr")
+      parts.untranslated = true;
+    else
+      throw UsageError(fmt::format("--with: {} is none of gc-ag, u12, split-stops and utr", name));
+  }
+  return parts;
+}
 
 // The tracks of the file, by their names in it or by --track-names.
 std::vector<TrackModel> track_models(const TrainGenesArguments& arguments, const TrackFile& file) {
@@ -98,6 +118,7 @@ void tell(const LearnGenesResult& result) {
 
 void train_genes(TrainGenesArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
+  arguments.options.parts = grammar_parts(arguments.with, arguments.options.grammar);
   std::vector<std::string> inputs = arguments.tracks.files();
   inputs.insert(inputs.end(), {arguments.fasta, arguments.annotation});
   check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}}, inputs);
@@ -138,6 +159,12 @@ void add_train_genes_command(CLI::App& program) {
       "what genes are made of: introns (eukaryote), introns of 20 bases or more that may begin with GC "
       "(fungus), or none, and three start codons (prokaryote)",
       {"eukaryote", "fungus", "prokaryote"});
+  command
+      ->add_option("--with", arguments->with,
+                   "what the grammar knows besides, with commas: introns from GC to AG (gc-ag), those of the "
+                   "U12 spliceosome (u12), stop codons that an intron splits (split-stops), untranslated "
+                   "regions (utr)")
+      ->type_name("NAMES");
   command
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to learn from, with commas; all without it")

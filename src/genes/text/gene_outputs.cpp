@@ -33,11 +33,12 @@ class GeneLines {
       : sequence_(sequence), id_(fmt::format("{}.g{}", sequence, number)), gene_(gene), text_(text) {}
 
   void add() {
-    begin_ = gene_.exons.front().exon.begin + 1, end_ = gene_.exons.back().exon.end;
+    const std::vector<CodingExon> exons = whole_exons(coding(gene_.exons), coding(gene_.untranslated));
+    begin_ = exons.front().begin + 1, end_ = exons.back().end;
     add_line("gene", begin_, end_, score_text(gene_.probability), ".",
              fmt::format("ID={};p_start={:.4g};p_stop={:.4g}", id_, gene_.start_probability,
                          gene_.stop_probability));
-    add_transcript(1, gene_.exons, gene_.probability, true);
+    add_transcript(1, gene_.exons, gene_.transcript_probability, true);
     int number = 1;
     for (const PredictedAlternative& other : gene_.alternatives)
       add_transcript(++number, other.exons, other.probability, false);
@@ -45,20 +46,44 @@ class GeneLines {
 
  private:
   static std::string score_text(double probability) { return fmt::format("{:.4g}", probability); }
+  static std::vector<CodingExon> coding(const std::vector<PredictedExon>& exons) {
+    std::vector<CodingExon> places;
+    for (const PredictedExon& exon : exons) places.push_back(exon.exon);
+    return places;
+  }
 
+  // Other transcripts have the untranslated regions of the first.
   void add_transcript(int number, const std::vector<PredictedExon>& exons, double probability,
                       bool has_scores) {
     const std::string transcript = fmt::format("{}.t{}", id_, number);
     add_line("mRNA", begin_, end_, score_text(probability), ".",
              fmt::format("ID={};Parent={}", transcript, id_));
-    int exon_number = 0;
-    for (const PredictedExon& exon : exons) {
-      const std::string score = has_scores ? score_text(exon.probability) : ".";
-      add_line("exon", exon.exon.begin + 1, exon.exon.end, score, ".",
-               fmt::format("ID={}.exon{};Parent={}", transcript, ++exon_number, transcript));
-      add_line("CDS", exon.exon.begin + 1, exon.exon.end, score, std::to_string(exon.phase),
-               fmt::format("ID={}.cds;Parent={}", transcript, transcript));
+    const auto score = [&](double p) { return has_scores ? score_text(p) : "."; };
+    std::vector<PredictedExon> whole = exons;
+    if (!gene_.untranslated.empty()) {
+      whole = gene_.whole_exons;
+      if (!has_scores) whole = joined(exons);
     }
+    int exon_number = 0;
+    for (const PredictedExon& exon : whole)
+      add_line("exon", exon.exon.begin + 1, exon.exon.end, score(exon.probability), ".",
+               fmt::format("ID={}.exon{};Parent={}", transcript, ++exon_number, transcript));
+    for (const PredictedExon& exon : exons)
+      add_line("CDS", exon.exon.begin + 1, exon.exon.end, score(exon.probability), std::to_string(exon.phase),
+               fmt::format("ID={}.cds;Parent={}", transcript, transcript));
+    int part_number = 0;
+    for (const PredictedExon& part : gene_.untranslated) {
+      const bool before = (part.exon.end <= exons.front().exon.begin) == (gene_.strand == '+');
+      add_line(before ? "five_prime_UTR" : "three_prime_UTR", part.exon.begin + 1, part.exon.end,
+               score(part.probability), ".",
+               fmt::format("ID={}.utr{};Parent={}", transcript, ++part_number, transcript));
+    }
+  }
+  std::vector<PredictedExon> joined(const std::vector<PredictedExon>& exons) const {
+    std::vector<PredictedExon> whole;
+    for (const CodingExon& exon : whole_exons(coding(exons), coding(gene_.untranslated)))
+      whole.push_back({exon, 0, 0});
+    return whole;
   }
   void add_line(const char* kind, std::int64_t from, std::int64_t to, const std::string& score,
                 const std::string& phase, const std::string& attributes) {

@@ -95,7 +95,7 @@ TEST_CASE("genes become a possible path and come back from it") {
   const GeneLattice lattice = compile(model, "m");
   const auto length = static_cast<std::int64_t>(bases.size());
   for (const std::int64_t begin : {0, 1, 50}) {  // frames are those of the sequence, not of the piece
-    const auto path = path_of_genes(model, lattice, genome.genes, begin, length);
+    const auto path = path_of_genes(model, lattice, bases, genome.genes, begin, length);
     REQUIRE(path);
     CHECK(features_of_path(model, lattice, SequenceSource(model, lattice, bases, begin, length), *path));
     const std::vector<PathGene> back = genes_of_path(model, lattice, *path, begin);
@@ -113,7 +113,7 @@ TEST_CASE("a path is impossible without its signals and with stop codons in its 
   const auto possible = [&](const std::string& text, std::int64_t begin, std::int64_t end, char strand) {
     const std::vector<std::uint8_t> bases = base_codes(text);
     const auto length = static_cast<std::int64_t>(bases.size());
-    const auto path = path_of_genes(model, lattice, {{"t", "", strand, {{begin, end}}}}, 0, length);
+    const auto path = path_of_genes(model, lattice, bases, {{"t", "", strand, {{begin, end}}}}, 0, length);
     return path && features_of_path(model, lattice, SequenceSource(model, lattice, bases, 0, length), *path);
   };
   CHECK(possible("CCATGGCAGCATAACC", 2, 14, '+'));
@@ -148,7 +148,7 @@ TEST_CASE("expected features are the derivatives of log Z") {
     const SequenceSource source(model, lattice, bases, 100, 4000);
     if (!known) return expected_features(model, lattice, source, source);
     if (boundaries.boundaries.empty()) {
-      const auto path = path_of_genes(model, lattice, some, 100, 4000);
+      const auto path = path_of_genes(model, lattice, bases, some, 100, 4000);
       for (std::size_t i = 1; i < path->size(); ++i)
         boundaries.boundaries.push_back({(*path)[i].begin, ~std::uint64_t{0}});
       for (const CodingTranscript& gene : some)
@@ -197,7 +197,7 @@ TEST_CASE("probabilities of predicted genes are those of their paths") {
   REQUIRE(found.genes.size() == 1);
   CHECK(found.genes[0].exons.size() == 2);
   // With one gene, the path that has it and nothing else is one segmentation of those that have it.
-  const auto path = path_of_genes(model, lattice, genome.genes, 0, length);
+  const auto path = path_of_genes(model, lattice, bases, genome.genes, 0, length);
   const auto features =
       features_of_path(model, lattice, SequenceSource(model, lattice, bases, 0, length), *path);
   REQUIRE(features);

@@ -81,7 +81,7 @@ std::optional<GeneFeatures> features(const GeneModel& model, const GeneLattice& 
                                      const std::vector<std::uint8_t>& bases,
                                      const std::vector<CodingTranscript>& genes) {
   const auto length = static_cast<std::int64_t>(bases.size());
-  const auto path = path_of_genes(model, lattice, genes, 0, length);
+  const auto path = path_of_genes(model, lattice, bases, genes, 0, length);
   if (!path) return std::nullopt;
   const std::vector<PathGene> back = genes_of_path(model, lattice, *path, 0);
   REQUIRE(back.size() == genes.size());

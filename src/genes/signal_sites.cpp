@@ -1,0 +1,166 @@
+#include "genes/signal_sites.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace semicrf {
+namespace {
+
+constexpr auto make_codes() {
+  std::array<std::uint8_t, 256> codes{};
+  codes.fill(kUnknownBase);
+  constexpr std::string_view kBases = "ACGT", kSmall = "acgt";
+  for (std::uint8_t i = 0; i < 4; ++i)
+    codes[static_cast<unsigned char>(kBases[i])] = codes[static_cast<unsigned char>(kSmall[i])] = i;
+  codes['U'] = codes['u'] = 3;
+  return codes;
+}
+constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
+
+constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
+
+std::vector<std::vector<int>> codes_of(const std::vector<std::string>& words) {
+  std::vector<std::vector<int>> codes;
+  for (const std::string& word : words) {
+    codes.emplace_back();
+    for (const char letter : word) codes.back().push_back(kCodes[static_cast<unsigned char>(letter)]);
+  }
+  return codes;
+}
+
+// What the bases before an intron are of the codon that it splits.
+SplitCodon split_codon(int before_last, int last, std::int64_t open) {
+  constexpr int kA = 0, kG = 2, kT = 3;
+  if (open == 1 && last == kT) return SplitCodon::kT;
+  if (open == 2 && before_last == kT && last == kA) return SplitCodon::kTA;
+  if (open == 2 && before_last == kT && last == kG) return SplitCodon::kTG;
+  return SplitCodon::kOther;
+}
+
+// Whether the codon is a stop codon with the bases behind the intron.
+bool becomes_stop(SplitCodon split, int next, int second) {
+  constexpr int kA = 0, kG = 2, kT = 3;
+  switch (split) {
+    case SplitCodon::kT:
+      return is_stop_codon(kT, next, second);
+    case SplitCodon::kTA:
+      return is_stop_codon(kT, kA, next);
+    case SplitCodon::kTG:
+      return is_stop_codon(kT, kG, next);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> base_codes(std::string_view sequence) {
+  std::vector<std::uint8_t> codes(sequence.size());
+  std::transform(sequence.begin(), sequence.end(), codes.begin(),
+                 [](char c) { return kCodes[static_cast<unsigned char>(c)]; });
+  return codes;
+}
+
+SignalSites::SignalSites(const GeneModel& model, const GeneLattice& lattice,
+                         const std::vector<std::uint8_t>& bases)
+    : model_(&model), lattice_(&lattice), bases_(&bases) {
+  for (const SignalModel& signal : model.signals)
+    words_.push_back({codes_of(signal.consensus), codes_of(signal.excluded)});
+  prepare_triples();
+}
+
+void SignalSites::prepare_triples() {
+  for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
+    const StrandedModel& signal = lattice_->signals[s];
+    const std::uint64_t bit = std::uint64_t{1} << s;
+    const auto& [words, excluded] = words_[signal.model];
+    if (words.front().size() > 3) {
+      slow_ |= bit;
+      continue;
+    }
+    if (!excluded.empty() || signal.side.split != SplitCodon::kAny) conditional_ |= bit;
+    const bool plus = signal.strand == '+';
+    const std::int64_t offset = model_->signals[signal.model].consensus_at;
+    const std::int64_t shift = plus ? offset : -offset - 3;
+    auto there =
+        std::find_if(triples_.begin(), triples_.end(), [&](const auto& one) { return one.shift == shift; });
+    if (there == triples_.end()) there = triples_.insert(there, {shift, {}});
+    for (int triple = 0; triple < 64; ++triple) {
+      const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
+      const bool stands = std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
+        for (std::size_t i = 0; i < word.size(); ++i)
+          if (word[i] != (plus ? bases[i] : complement(bases[2 - i]))) return false;
+        return true;
+      });
+      for (int frame = 0; stands && frame < 3; ++frame)
+        if (signal.side.split != SplitCodon::kAny || signal.frame < 0 || signal.frame == frame)
+          there->signals[static_cast<std::size_t>(frame)][static_cast<std::size_t>(triple)] |= bit;
+    }
+  }
+}
+
+bool SignalSites::has_word(const StrandedModel& signal, const std::vector<std::vector<int>>& words,
+                           std::int64_t boundary) const {
+  const std::int64_t from = model_->signals[signal.model].consensus_at;
+  return std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
+    for (std::size_t i = 0; i < word.size(); ++i)
+      if (base_along(boundary, from + static_cast<std::int64_t>(i), signal.strand) != word[i]) return false;
+    return true;
+  });
+}
+
+bool SignalSites::fits_codon(const StrandedModel& signal, std::int64_t boundary) const {
+  const SplitSide& side = signal.side;
+  if (side.split == SplitCodon::kAny) return true;
+  const auto along = [&](std::int64_t offset) { return base_along(boundary, offset, signal.strand); };
+  if (side.behind) return becomes_stop(side.split, along(0), along(1)) == side.stop;
+  const std::int64_t away = signal.strand == '+' ? boundary - signal.frame : signal.frame - boundary;
+  return split_codon(along(-2), along(-1), (away % kCodon + kCodon) % kCodon) == side.split;
+}
+
+bool SignalSites::stands_at(const StrandedModel& signal, std::int64_t boundary) const {
+  const bool framed = signal.frame >= 0 && signal.side.split == SplitCodon::kAny;
+  const auto& [words, excluded] = words_[signal.model];
+  return (!framed || boundary % kCodon == signal.frame) && has_word(signal, words, boundary) &&
+         !has_word(signal, excluded, boundary) && fits_codon(signal, boundary);
+}
+
+SignalSites::Reader::Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end)
+    : sites_(sites),
+      first_(begin - kAroundWindow),
+      triples_(static_cast<std::size_t>(end - begin + 2 * kAroundWindow)) {
+  int known = 0, triple = 0;
+  for (std::int64_t t = first_ + static_cast<std::int64_t>(triples_.size()) + 1; t >= first_; --t) {
+    const int code = sites.base(t);
+    known = code == kUnknownBase ? 0 : known + 1;
+    triple = code == kUnknownBase ? 0 : triple / 4 + code * 16;
+    const std::int64_t at = t - first_;
+    if (at < static_cast<std::int64_t>(triples_.size()))
+      triples_[static_cast<std::size_t>(at)] = known >= 3 ? static_cast<std::uint8_t>(triple) : 64;
+  }
+}
+
+// By the words of three bases, and one by one where these do not reach, have unknown bases or do not decide.
+std::uint64_t SignalSites::Reader::at(std::int64_t boundary) const {
+  const auto frame = static_cast<std::size_t>(boundary % kCodon);
+  std::uint64_t found = 0, unsure = sites_.slow_;
+  for (const TripleSignals& one : sites_.triples_) {
+    const std::int64_t at = boundary + one.shift - first_;
+    if (at >= 0 && at < static_cast<std::int64_t>(triples_.size()) && triples_[at] < 64)
+      found |= one.signals[frame][triples_[at]];
+    else
+      unsure = ~std::uint64_t{0};
+  }
+  unsure |= found & sites_.conditional_;
+  found &= ~sites_.conditional_;
+  const std::size_t count = sites_.lattice_->signals.size();
+  if (count < 64) unsure &= (std::uint64_t{1} << count) - 1;
+  for (; unsure != 0; unsure &= unsure - 1) {
+    const int s = std::countr_zero(unsure);
+    if (sites_.stands_at(sites_.lattice_->signals[static_cast<std::size_t>(s)], boundary))
+      found |= std::uint64_t{1} << s;
+  }
+  return found;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,79 @@
+// Where the signals of a gene model may stand: their words, and the codons that introns split.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "genes/gene_model.h"
+
+namespace semicrf {
+
+// Bases as numbers: A C G T (or U), either case, 0..3; what else a sequence may hold 4.
+std::vector<std::uint8_t> base_codes(std::string_view sequence);
+
+inline constexpr std::uint8_t kUnknownBase = 4;
+
+inline int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
+
+// The bases along the strand of a stop codon.
+inline bool is_stop_codon(int a, int b, int c) {  // TAA, TAG, TGA
+  return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
+}
+
+class SignalSites {
+ public:
+  // All must outlive it.
+  SignalSites(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases);
+
+  // The signals of the lattice that stand at a boundary of the sequence, a bit for each. Boundaries that are
+  // asked for one after the other, and ascending, are fast.
+  class Reader {
+   public:
+    // Of boundaries [begin, end).
+    Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end);
+    std::uint64_t at(std::int64_t boundary) const;
+
+   private:
+    const SignalSites& sites_;
+    std::int64_t first_;                 // position of the first triple
+    std::vector<std::uint8_t> triples_;  // the three bases from each position on; 64 where one is unknown
+  };
+
+  bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
+
+  int base(std::int64_t position) const {
+    return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
+                                                                                 : (*bases_)[position];
+  }
+  // The base `offset` bases along the strand from a boundary.
+  int base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
+    return strand == '+' ? base(boundary + offset) : complement(base(boundary - 1 - offset));
+  }
+
+ private:
+  // Which signals stand at a boundary by the three bases `shift` from it on: by boundary modulo 3, then by
+  // word.
+  struct TripleSignals {
+    std::int64_t shift = 0;
+    std::array<std::array<std::uint64_t, 64>, 3> signals{};
+  };
+  void prepare_triples();
+  bool has_word(const StrandedModel& signal, const std::vector<std::vector<int>>& words,
+                std::int64_t boundary) const;
+  bool fits_codon(const StrandedModel& signal, std::int64_t boundary) const;
+
+  const GeneModel* model_;
+  const GeneLattice* lattice_;
+  const std::vector<std::uint8_t>* bases_;
+  struct Words {
+    std::vector<std::vector<int>> wanted, excluded;  // base codes
+  };
+  std::vector<Words> words_;  // by model of signals
+  std::vector<TripleSignals> triples_;
+  std::uint64_t slow_ = 0;         // signals of words of more than three bases
+  std::uint64_t conditional_ = 0;  // those that more than the three bases decide on
+};
+
+}  // namespace semicrf
