@@ -18,8 +18,10 @@ constexpr double kPriorBases = 8;    // that a shorter context counts beside a l
 constexpr double kPriorOfSite = 2;   // that the background counts beside the sites of a signal
 constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over logarithms of lengths
 constexpr int kLongestTable = 3000;
+// The table of what may begin or end anywhere: every base sums over the whole of it.
+constexpr int kLongestFreeTable = 64;
 constexpr int kTurnsOfKinds = 10;
-constexpr std::size_t kStopSignal = 1;  // of a gene_grammar()
+constexpr std::size_t kStopSignal = 1;  // in a gene_grammar()
 constexpr int kOrderOfKinds = 2;
 // Where the branch point of an intron may begin, from its acceptor, and how many bases it has.
 constexpr int kBranchFrom = -70, kBranchTo = -14, kBranchWidth = 7;
@@ -336,6 +338,16 @@ class GeneCounter {
     return left.strand == '+' ? "convergent" : "divergent";
   }
 
+  std::int64_t longest_table(const LengthModel& law) const {
+    const auto is_free = [&](const GeneTransition& one) {
+      const GeneState &from = model_.states[one.from], &to = model_.states[one.to];
+      return from.end < 0 && to.start < 0 &&
+             (&model_.lengths[from.length] == &law || &model_.lengths[to.length] == &law);
+    };
+    return std::any_of(model_.transitions.begin(), model_.transitions.end(), is_free) ? kLongestFreeTable
+                                                                                      : kLongestTable;
+  }
+
   // Seen lengths, each spread over those near it in proportion to itself; beyond the table a tail with the
   // mean of what is there.
   void fit_length(LengthModel& law) const {
@@ -349,7 +361,7 @@ class GeneCounter {
     std::vector<std::int64_t> seen = found->second;
     std::sort(seen.begin(), seen.end());
     const std::int64_t longest =
-        has_tail ? std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, kLongestTable)
+        has_tail ? std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, longest_table(law))
                  : static_cast<std::int64_t>(law.table.size());
     std::vector<double> density(static_cast<std::size_t>(longest));
     double beyond = 0, excess = 0;

@@ -321,7 +321,9 @@ class IntronGrammar {
     add_intron(kind("intron in TA", SplitCodon::kTA, false));
     add_intron(kind("intron in TG", SplitCodon::kTG, false));
     const auto add_stop = [&](const char* name, SplitCodon split, int rest) {
-      const int stop = add_state(kind(name, split, true));
+      GeneState state = kind(name, split, true);
+      state.frame = FrameRule::kCoding;  // no frame goes on behind it
+      const int stop = add_state(std::move(state));
       connect(kInitial, stop), connect(kInternal, stop), connect(stop, rest);
     };
     add_stop("intron in stop T", SplitCodon::kT, last_two);

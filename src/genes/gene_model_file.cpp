@@ -316,9 +316,11 @@ class Reader {
     state.start = optional_index(model_.signals, node.find("start"), "signal");
     state.end = optional_index(model_.signals, node.find("end"), "signal");
     state.length = index_of(model_.lengths, node.at("length"), "length");
-    if (state.split != SplitCodon::kAny &&
-        (state.frame != FrameRule::kCarry || state.start < 0 || state.end < 0))
-      node.at("split").fail("an intron splits codons", "give it \"frame\": \"carry\", a start and an end");
+    const FrameRule wanted = state.ends_in_stop ? FrameRule::kCoding : FrameRule::kCarry;
+    if (state.split != SplitCodon::kAny && (state.frame != wanted || state.start < 0 || state.end < 0))
+      node.at("split").fail(
+          "an intron splits codons",
+          "give it a start, an end and \"frame\": \"carry\" (\"coding\" with \"ends_in_stop\")");
     if (state.ends_in_stop && state.split < SplitCodon::kT)
       node.at("ends_in_stop").fail("no stop codon is split there", "\"split\" is T, TA or TG then");
     if (state.content >= 0 && model_.contents[static_cast<std::size_t>(state.content)].codons &&

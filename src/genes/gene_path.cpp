@@ -188,14 +188,17 @@ class PathWriter {
     return true;
   }
   // The only kind of introns there is, or the one whose signals stand there.
-  bool add_intron(const TranscriptPart& part, GeneLabel meaning) {
+  bool add_intron(const TranscriptPart& part, const GeneLabel& meaning) {
     std::vector<GeneLabel> kinds;
+    const bool in_stop = part.role == PartRole::kSplitStopIntron;
+    // No frame goes on behind a stop codon: its intron has that of the donor.
+    const int of_donor = meaning.strand == '+' ? meaning.frame : meaning.next_frame;
     for (std::size_t s = 0; s < model_.states.size(); ++s) {
       const GeneState& state = model_.states[s];
-      if (state.frame != FrameRule::kCarry || state.ends_in_stop != (part.role == PartRole::kSplitStopIntron))
-        continue;
-      meaning.state = static_cast<int>(s);
+      if (state.ends_in_stop != in_stop || (state.frame != FrameRule::kCarry && !in_stop)) continue;
       kinds.push_back(meaning);
+      kinds.back().state = static_cast<int>(s);
+      if (in_stop) kinds.back().frame = kinds.back().next_frame = of_donor;
     }
     if (kinds.size() > 1)
       std::erase_if(kinds, [&](const GeneLabel& kind) { return !stands(labels_.find(kind), part); });

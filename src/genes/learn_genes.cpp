@@ -128,7 +128,7 @@ class TranscriptChoice {
                         [](const CodingTranscript& gene) { return gene.id.empty(); }) &&
            features_of_genes(model_, lattice_, sequence_, together) && fits_outside(first, last, together);
   }
-  // Of the transcript and of those that it overlaps: untranslated regions of neighbours often overlap.
+  // Untranslated regions of neighbours often overlap: the transcript and those that it meets lose theirs.
   void drop_untranslated(CodingTranscript& one) {
     const CodingTranscript whole = one;
     one.untranslated.clear();

@@ -31,7 +31,7 @@ class SignalSites {
   // asked for one after the other, and ascending, are fast.
   class Reader {
    public:
-    // Of boundaries [begin, end).
+    // For boundaries in [begin, end).
     Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end);
     std::uint64_t at(std::int64_t boundary) const;
 

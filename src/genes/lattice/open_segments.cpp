@@ -12,6 +12,9 @@ namespace {
 // that were rounded to 0, by less than a part in 1e100.
 constexpr double kLargestWeight = 200;
 constexpr double kSmallestSum = 1e-200;
+constexpr double kNoWeight = -690;  // exp of it is less than a part in 1e99 of kSmallestSum, and slow below
+
+double weight_of(double below_scale) { return below_scale < kNoWeight ? 0 : std::exp(below_scale); }
 
 }  // namespace
 
@@ -58,13 +61,13 @@ void OpenSegments::open(std::int64_t boundary, double value) {
   else if (value - kept.scale > kLargestWeight)
     rescale(kept, value);
   kept.weights.resize(kept.values.size());
-  kept.weights.back() = std::exp(value - kept.scale);
+  kept.weights.back() = weight_of(value - kept.scale);
 }
 
 void OpenSegments::rescale(Class& kept, double scale) const {
   kept.scale = scale;
   for (std::size_t i = kept.first; i < kept.weights.size(); ++i)
-    kept.weights[i] = std::exp(kept.values[i] - scale);
+    kept.weights[i] = weight_of(kept.values[i] - scale);
 }
 
 void OpenSegments::Class::drop_gone() {
