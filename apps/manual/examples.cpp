@@ -72,7 +72,8 @@ constexpr CommandExample kExamples[] = {
       "    yeast.fa.gz"}},
     {"genes",
      {"Genes and proteins of a sequence, with the model of yeast that comes with the program.",
-      "semicrf genes -p yeast.genes.json --proteins proteins.faa -o found.gff3 yeast.fa.gz"}},
+      "semicrf genes -p yeast.genes.json --proteins proteins.faa --report genes.html -o found.gff3 \\\n"
+      "    yeast.fa.gz"}},
     {"eval-genes",
      {"How many of the annotated genes, exons and bases were found.",
       "semicrf eval-genes --truth yeast.genes.gff3 found.gff3"}},

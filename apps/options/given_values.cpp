@@ -96,6 +96,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"genes", "--hints", Use::kRead},
     {"", "--proteins", Use::kWrite},
     {"", "--coding", Use::kWrite},
+    {"genes", "--report", Use::kWrite, OutputKind::kPage},
     {"eval-genes", "PRED", Use::kRead},
     {"eval-genes", "--truth", Use::kRead},
     {"eval-genes", "--output", Use::kWrite, OutputKind::kTable},

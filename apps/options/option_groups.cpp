@@ -92,7 +92,7 @@ constexpr std::array kGroups = {
         "Results", "",
         " --output --prefix --posterior --table --boundaries --intervals --review --review-top --score "
         "--extra-columns --labels-out --starts-out --ends-out --counts-out --min-posterior --emissions "
-        "--json --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
+        "--json --report --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
         "--r-values --confident --curves --granularity --reliability-out --digits --write-index "
         "--no-header-comments "},
     OptionGroup{"Folder for programs of ChromHMM", "decode", " --chromhmm-out --cell "},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -16,7 +18,9 @@ namespace {
 struct LevelSets {
   using Place = std::tuple<std::string, char, std::int64_t, std::int64_t>;
   std::set<Place> exons, introns, starts, stops;
-  std::set<std::tuple<std::string, char, std::vector<CodingExon>>> transcripts;
+  using Transcript = std::tuple<std::string, char, std::vector<CodingExon>>;
+  std::set<Transcript> transcripts;
+  std::map<Transcript, std::int64_t> chains;  // introns: how many transcripts have exactly these
   std::map<std::pair<std::string, char>, std::vector<CodingExon>> bases;  // apart from each other, ascending
 
   LevelSets(const GeneAnnotation& annotation, const std::string& sequences) {
@@ -37,9 +41,15 @@ struct LevelSets {
     }
     starts.emplace(sequence, one.strand, plus ? one.begin() : one.end(), 0);
     stops.emplace(sequence, one.strand, plus ? one.end() : one.begin(), 0);
-    transcripts.emplace(sequence, one.strand, one.exons);
+    if (transcripts.emplace(sequence, one.strand, one.exons).second && one.exons.size() > 1)
+      chains[{sequence, one.strand, introns_of(one.exons)}] += 1;
     auto& there = bases[{sequence, one.strand}];
     there.insert(there.end(), one.exons.begin(), one.exons.end());
+  }
+  static std::vector<CodingExon> introns_of(const std::vector<CodingExon>& exons) {
+    std::vector<CodingExon> introns;
+    for (std::size_t i = 1; i < exons.size(); ++i) introns.push_back({exons[i - 1].end, exons[i].begin});
+    return introns;
   }
   static void join(std::vector<CodingExon>& list) {
     std::sort(list.begin(), list.end());
@@ -55,9 +65,66 @@ struct LevelSets {
 
 template <class Set>
 GeneLevel compare(const char* name, const Set& truth, const Set& predicted) {
-  GeneLevel level{name, static_cast<std::int64_t>(truth.size()), static_cast<std::int64_t>(predicted.size()),
-                  0};
+  GeneLevel level{name, static_cast<std::int64_t>(truth.size()), static_cast<std::int64_t>(predicted.size())};
   for (const auto& one : truth) level.matched += static_cast<std::int64_t>(predicted.count(one));
+  level.right = level.matched;
+  return level;
+}
+
+// One transcript matches one other.
+GeneLevel compare_chains(const LevelSets& truth, const LevelSets& predicted) {
+  GeneLevel level{"intron_chain"};
+  for (const auto& [chain, count] : predicted.chains) level.predicted += count;
+  for (const auto& [chain, count] : truth.chains) {
+    level.truth += count;
+    const auto found = predicted.chains.find(chain);
+    if (found != predicted.chains.end()) level.matched += std::min(count, found->second);
+  }
+  level.right = level.matched;
+  return level;
+}
+
+// How many loci the transcripts form, and how many of these have a transcript that the other annotation has.
+std::pair<std::int64_t, std::int64_t> count_loci(const LevelSets& of, const LevelSets& other) {
+  struct Exon {
+    std::pair<std::string_view, char> where;
+    CodingExon place;
+    std::size_t transcript = 0;
+  };
+  std::vector<Exon> exons;
+  std::vector<bool> is_right;
+  for (const LevelSets::Transcript& one : of.transcripts) {
+    const auto& [sequence, strand, places] = one;
+    for (const CodingExon& place : places) exons.push_back({{sequence, strand}, place, is_right.size()});
+    is_right.push_back(other.transcripts.contains(one));
+  }
+  std::sort(exons.begin(), exons.end(), [](const Exon& a, const Exon& b) {
+    return std::tie(a.where, a.place) < std::tie(b.where, b.place);
+  });
+  std::vector<std::size_t> parent(is_right.size());
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  const auto root = [&](std::size_t one) {
+    while (parent[one] != one) one = parent[one] = parent[parent[one]];
+    return one;
+  };
+  // The exon that reaches farthest of those so far.
+  for (std::size_t i = 1, far = 0; i < exons.size(); ++i) {
+    const bool together = exons[i].where == exons[far].where && exons[i].place.begin < exons[far].place.end;
+    if (together) parent[root(exons[i].transcript)] = root(exons[far].transcript);
+    if (!together || exons[i].place.end > exons[far].place.end) far = i;
+  }
+  std::set<std::size_t> all, right;
+  for (std::size_t i = 0; i < parent.size(); ++i) {
+    all.insert(root(i));
+    if (is_right[i]) right.insert(root(i));
+  }
+  return {static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(right.size())};
+}
+
+GeneLevel compare_loci(const LevelSets& truth, const LevelSets& predicted) {
+  GeneLevel level{"locus"};
+  std::tie(level.truth, level.matched) = count_loci(truth, predicted);
+  std::tie(level.predicted, level.right) = count_loci(predicted, truth);
   return level;
 }
 
@@ -77,8 +144,14 @@ std::int64_t in_common(const std::vector<CodingExon>& a, const std::vector<Codin
   return sum;
 }
 
-std::string share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "." : fmt::format("{:.4f}", static_cast<double>(part) / static_cast<double>(whole));
+std::string share(double part, double whole) { return whole > 0 ? fmt::format("{:.4f}", part / whole) : "."; }
+
+// The harmonic mean of sensitivity and precision.
+std::string f1(const GeneLevel& level) {
+  const auto truth = static_cast<double>(level.truth), predicted = static_cast<double>(level.predicted);
+  const auto matched = static_cast<double>(level.matched), right = static_cast<double>(level.right);
+  if (level.matched == level.right) return share(2 * matched, truth + predicted);
+  return share(2 * matched * right, matched * predicted + right * truth);
 }
 
 }  // namespace
@@ -91,16 +164,19 @@ std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnn
       throw InputError({truth.path, "", "no sequence " + name + " in it, nor in the predicted genes",
                         "--sequences wants names of the files"});
   const LevelSets a(truth, sequences), b(predicted, sequences);
-  GeneLevel bases{"base", total(a.bases), total(b.bases), 0};
+  GeneLevel bases{"base", total(a.bases), total(b.bases)};
   for (const auto& [where, list] : a.bases)
     if (const auto found = b.bases.find(where); found != b.bases.end())
       bases.matched += in_common(list, found->second);
+  bases.right = bases.matched;
   return {bases,
           compare("exon", a.exons, b.exons),
           compare("intron", a.introns, b.introns),
           compare("start", a.starts, b.starts),
           compare("stop", a.stops, b.stops),
-          compare("transcript", a.transcripts, b.transcripts)};
+          compare_chains(a, b),
+          compare("transcript", a.transcripts, b.transcripts),
+          compare_loci(a, b)};
 }
 
 std::string gene_levels_text(const std::vector<GeneLevel>& levels) {
@@ -108,8 +184,8 @@ std::string gene_levels_text(const std::vector<GeneLevel>& levels) {
   for (const GeneLevel& level : levels)
     text +=
         fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", level.name, level.truth, level.predicted, level.matched,
-                    share(level.matched, level.truth), share(level.matched, level.predicted),
-                    share(2 * level.matched, level.truth + level.predicted));
+                    share(static_cast<double>(level.matched), static_cast<double>(level.truth)),
+                    share(static_cast<double>(level.right), static_cast<double>(level.predicted)), f1(level));
   return text;
 }
 

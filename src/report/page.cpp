@@ -1,7 +1,9 @@
 #include "report/page.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "core/error.h"
 #include "draw/svg.h"
 
 namespace semicrf {
@@ -163,6 +165,32 @@ std::string page_text(const PageHead& head, const std::vector<Section>& sections
     html += section.is_folded ? "</details>\n</section>\n" : "</section>\n";
   }
   return html + "</main>\n</body>\n</html>\n";
+}
+
+std::vector<std::pair<std::string, std::string>> figure_files(const std::vector<Section>& sections) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Section& section : sections)
+    for (const Block& block : section.blocks) {
+      if (const auto* table = std::get_if<TableBlock>(&block))
+        files.emplace_back(table->name + ".tsv", tsv_text(table->table));
+      if (const auto* figure = std::get_if<Figure>(&block)) {
+        files.emplace_back(figure->name + ".tsv", tsv_text(figure->table));
+        files.emplace_back(figure->name + ".svg", svg_file(joined_panels(*figure)));
+      }
+    }
+  return files;
+}
+
+void check_figure_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code ignored;
+  const std::filesystem::path path(folder);
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
+    throw WriteError({folder, "", "is not a folder", "name a folder for --figures"});
+  if (!std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(parent, ignored))
+    throw WriteError(
+        {folder, "", "cannot be made: there is no folder " + parent.string(), "make that folder first"});
 }
 
 }  // namespace semicrf

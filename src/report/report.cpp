@@ -41,21 +41,6 @@ std::vector<std::string> input_paths(const ReportOptions& options) {
   return paths;
 }
 
-// The files of the figures: name and text.
-std::vector<std::pair<std::string, std::string>> figure_files(const std::vector<Section>& sections) {
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const Section& section : sections)
-    for (const Block& block : section.blocks) {
-      if (const auto* table = std::get_if<TableBlock>(&block))
-        files.emplace_back(table->name + ".tsv", tsv_text(table->table));
-      if (const auto* figure = std::get_if<Figure>(&block)) {
-        files.emplace_back(figure->name + ".tsv", tsv_text(figure->table));
-        files.emplace_back(figure->name + ".svg", svg_file(joined_panels(*figure)));
-      }
-    }
-  return files;
-}
-
 class Report {
  public:
   explicit Report(const ReportOptions& options) : options_(options), basis_(read_basis(options)) {}
@@ -195,24 +180,11 @@ class Report {
   ProvenanceFacts facts_;
 };
 
-// The folder is made when the page is finished; whether it can be is known before.
-void check_figures(const std::string& folder) {
-  if (folder.empty()) return;
-  std::error_code ignored;
-  const std::filesystem::path path(folder);
-  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
-    throw WriteError({folder, "", "is not a folder", "name a folder for --figures"});
-  if (!std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(parent, ignored))
-    throw WriteError(
-        {folder, "", "cannot be made: there is no folder " + parent.string(), "make that folder first"});
-}
-
 }  // namespace
 
 void run_report(const ReportOptions& options) {
   check_outputs(std::vector<OutputSpec>{{options.output, IndexKind::kNone}}, input_paths(options));
-  check_figures(options.figures);
+  check_figure_folder(options.figures);
   Report report(options);
   report.gather();
   const std::vector<Section> sections = report.sections();

@@ -36,8 +36,9 @@ void add_eval_genes_command(CLI::App& program) {
       "same to the base on the same strand; what is there twice counts once.\n\n"
       "Outputs:\n"
       "  -o FILE               a line per level, tab-separated: level (base, exon, intron, start, stop,\n"
-      "                        transcript), truth, predicted, matched: how many; sensitivity, precision, "
-      "f1\n");
+      "                        intron_chain, transcript, locus), truth, predicted, matched (of the truth): "
+      "how many;\n"
+      "                        sensitivity, precision, f1\n");
   const auto arguments = std::make_shared<EvalGenesArguments>();
   command->add_option("PRED", arguments->predicted, "predicted genes, GFF3 or GTF")->required();
   command->add_option("--truth", arguments->truth, "file of the annotated genes, GFF3 or GTF")->required();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
+#include "eval/eval_input.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
 #include "genes/predict_genes.h"
@@ -25,6 +27,8 @@
 #include "genes/text/hints.h"
 #include "io/files/output_file.h"
 #include "log/log.h"
+#include "report/genes/gene_report.h"
+#include "report/page.h"
 
 namespace semicrf {
 namespace {
@@ -33,6 +37,7 @@ struct GenesArguments {
   std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint", hints;
   std::string hints_as = "weights";
   HintUse hint_use;
+  std::string report, figures;
   TrackArguments tracks;
   int threads = 1, alternatives = 0;
 };
@@ -55,6 +60,7 @@ class GenesRun {
         lattices_({compile(model_, arguments.model)}),
         tracks_(arguments.tracks.open()) {
     check_tracks();
+    if (!arguments.report.empty() || !arguments.figures.empty()) report_.emplace(model_);
     if (arguments.strands == "apart")
       lattices_ = {lattice_of_strand(lattices_[0], '+'), lattice_of_strand(lattices_[0], '-')};
   }
@@ -83,6 +89,7 @@ class GenesRun {
     }
     compute(genes);
     choice.require_all(arguments_.fasta);
+    write_report();
     outputs_.commit();
     log_note(
         fmt::format("{} in {}, {} bases", plural(genes_, "gene"), plural(sequences_, "sequence"), bases_));
@@ -107,6 +114,26 @@ class GenesRun {
                         "the model wants " + (wanted.empty() ? "none" : few_of(wanted, 10))});
   }
 
+  void write_report() {
+    if (!report_) return;
+    const GeneReportFacts facts{
+        "Genes of " + file_title(arguments_.fasta),
+        "with the model " + file_title(arguments_.model),
+        {{"Program", std::string("semicrf ") + SEMICRF_VERSION + " genes"},
+         {"Sequences", arguments_.fasta},
+         {"Gene model", arguments_.model},
+         {"Description of the model", model_.description},
+         {"Hints", hints_ ? arguments_.hints + ", as " + arguments_.hints_as : "none"},
+         {"Strands", arguments_.strands},
+         {"Genes", arguments_.output}}};
+    const std::vector<Section> sections = report_->sections(facts);
+    if (!arguments_.report.empty()) outputs_.open(arguments_.report).write(report_->page(facts, sections));
+    if (arguments_.figures.empty()) return;
+    figures_folder_.emplace(arguments_.figures);
+    for (const auto& [name, text] : figure_files(sections))
+      outputs_.open((std::filesystem::path(arguments_.figures) / name).string()).write(text);
+  }
+
   void compute(OutputFile& genes) {
     const bool alone = batch_.size() == 1;
     parallel_for(alone ? 1 : arguments_.threads, batch_.size(), [&](std::size_t i, int) {
@@ -120,6 +147,7 @@ class GenesRun {
       genes.write(gff_text(item.name, item.found));
       if (proteins_ != nullptr) proteins_->write(coding_text(item.name, item.found, item.bases, true));
       if (coding_ != nullptr) coding_->write(coding_text(item.name, item.found, item.bases, false));
+      if (report_) report_->add(item.name, item.found, item.bases);
       genes_ += item.found.genes.size();
       sequences_ += 1;
       bases_ += item.found.length;
@@ -146,6 +174,8 @@ class GenesRun {
   std::vector<GeneLattice> lattices_;  // one, or one for each strand
   std::optional<GeneHints> hints_;
   std::unique_ptr<TrackFile> tracks_;
+  std::optional<GeneReport> report_;
+  std::optional<NewFolder> figures_folder_;
   OutputGroup outputs_;
   OutputFile *proteins_ = nullptr, *coding_ = nullptr;
   std::vector<BatchItem> batch_;
@@ -156,12 +186,13 @@ class GenesRun {
 void genes(const GenesArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
-  for (const std::string& path : {arguments.proteins, arguments.coding})
+  for (const std::string& path : {arguments.proteins, arguments.coding, arguments.report})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
   std::vector<std::string> inputs = arguments.tracks.files();
   inputs.insert(inputs.end(), {arguments.model, arguments.fasta});
   if (!arguments.hints.empty()) inputs.push_back(arguments.hints);
   check_outputs(outputs, inputs);
+  check_figure_folder(arguments.figures);
   GenesRun(arguments).run();
 }
 
@@ -180,7 +211,11 @@ void add_genes_command(CLI::App& program) {
                   "starts at its\n"
                   "                        start codon, that one stops at its stop codon\n"
                   "  --proteins FILE       FASTA of the proteins\n"
-                  "  --coding FILE         FASTA of the coding sequences\n");
+                  "  --coding FILE         FASTA of the coding sequences\n"
+                  "  --report FILE         an HTML page: numbers, certainty, the genes to look at first, "
+                  "lengths beside\n"
+                  "                        those of the training, logos of splice sites\n"
+                  "  --figures DIR         its pictures as SVG and its numbers as TSV\n");
   const auto arguments = std::make_shared<GenesArguments>();
   command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed; - for standard input")
       ->required();
@@ -188,6 +223,9 @@ void add_genes_command(CLI::App& program) {
   command->add_option("-o,--output", arguments->output, "GFF3 to write; - for standard output (default)");
   command->add_option("--proteins", arguments->proteins, "proteins to write, FASTA");
   command->add_option("--coding", arguments->coding, "coding sequences to write, FASTA");
+  command->add_option("--report", arguments->report, "page about the genes to write, HTML");
+  command->add_option("--figures", arguments->figures, "folder for the pictures and tables of the report")
+      ->type_name("DIR");
   command
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to read, with commas; all without it")

@@ -138,7 +138,8 @@ def test_numbers_of_the_table(box):
     rows = box.ok(["eval-genes", "--truth", "t.gff3", "p.gff3"]).stdout.splitlines()
     check(rows[1:] == ["base\t110\t104\t74\t0.6727\t0.7115\t0.6916", "exon\t4\t4\t2\t0.5000\t0.5000\t0.5000",
                        "intron\t1\t1\t1\t1.0000\t1.0000\t1.0000", "start\t3\t3\t1\t0.3333\t0.3333\t0.3333",
-                       "stop\t3\t3\t2\t0.6667\t0.6667\t0.6667", "transcript\t3\t3\t1\t0.3333\t0.3333\t0.3333"], "\n".join(rows))
+                       "stop\t3\t3\t2\t0.6667\t0.6667\t0.6667", "intron_chain\t1\t1\t1\t1.0000\t1.0000\t1.0000",
+                       "transcript\t3\t3\t1\t0.3333\t0.3333\t0.3333", "locus\t3\t3\t1\t0.3333\t0.3333\t0.3333"], "\n".join(rows))
 
 
 def test_bacteria_have_no_introns(box):
