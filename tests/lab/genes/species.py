@@ -83,7 +83,7 @@ def main():
     learning = run([given.program, "train-genes", "-t", given.t, "--grammar", given.grammar or "eukaryote", "--annotation", folder / "learn.gff3",
                     "-o", model, folder / "learn.fa"])
     print("learning: %.1f s of processor time" % learning)
-    found["semicrf"] = run([given.program, "genes", "-p", model, "-o", folder / "semicrf.gff3", judge])
+    found["semicrf"] = run([given.program, "genes", "-p", model, "--report", folder / "report.html", "-o", folder / "semicrf.gff3", judge])
     if given.augustus and shutil.which("augustus"):
         found["augustus"] = run(["augustus", "--species=" + given.augustus, "--gff3=on", "--alternatives-from-evidence=off", judge], folder / "augustus.gff3")
     with (folder / "species.tsv").open("w") as table:
