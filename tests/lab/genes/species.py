@@ -6,7 +6,7 @@
 
 Writes to FOLDER the sequences `learn` and `judge` with their genes (those that a stretch has whole; alternative
 transcripts too), model.json, report.html, the genes that each program finds, and species.tsv: eval-genes of each, a line per program and
-level, and the seconds of processor time. Gives AUGUSTUS the same sequence without hints.
+level, and the seconds of processor time. Gives AUGUSTUS the same sequence without hints, lower case as any other.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def main():
     print("learning: %.1f s of processor time" % learning)
     found["semicrf"] = run([given.program, "genes", "-p", model, "--report", folder / "report.html", "-o", folder / "semicrf.gff3", judge])
     if given.augustus and shutil.which("augustus"):
-        found["augustus"] = run(["augustus", "--species=" + given.augustus, "--gff3=on", "--alternatives-from-evidence=off", judge], folder / "augustus.gff3")
+        found["augustus"] = run(["augustus", "--species=" + given.augustus, "--gff3=on", "--softmasking=off", judge], folder / "augustus.gff3")
     with (folder / "species.tsv").open("w") as table:
         for number, (name, seconds) in enumerate(found.items()):
             run([given.program, "eval-genes", "--truth", folder / "judge.gff3", "-o", folder / "levels.tsv", folder / (name + ".gff3")])
