@@ -59,7 +59,7 @@ constexpr std::array kGroups = {
     OptionGroup{"Scores of a network", "genes", " --tracks --track --helixer "},
     OptionGroup{"Scores of a network", "train-genes",
                 " --tracks --track --helixer --track-names --track-scale --track-floor --group-penalty "},
-    OptionGroup{"Annotation", "eval-genes", " --truth --sequences "},
+    OptionGroup{"Annotation", "eval-genes", " --truth --sequences --exons "},
     OptionGroup{"Draws", "simulate", " --draws --seed --length --name "},
     OptionGroup{"Description", "info", " --transitions --weights "},
     OptionGroup{"Template", "info", " --template --labels --tracks "},

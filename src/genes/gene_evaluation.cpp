@@ -23,28 +23,29 @@ struct LevelSets {
   std::map<Transcript, std::int64_t> chains;  // introns: how many transcripts have exactly these
   std::map<std::pair<std::string, char>, std::vector<CodingExon>> bases;  // apart from each other, ascending
 
-  LevelSets(const GeneAnnotation& annotation, const std::string& sequences) {
+  LevelSets(const GeneAnnotation& annotation, const std::string& sequences, ComparedExons compared) {
     const std::string wanted = "," + sequences + ",";
     for (const auto& [sequence, list] : annotation.transcripts) {
       if (!sequences.empty() && wanted.find("," + sequence + ",") == std::string::npos) continue;
-      for (const CodingTranscript& one : list) add(sequence, one);
+      for (const CodingTranscript& one : list)
+        add(sequence, one,
+            compared == ComparedExons::kCoding ? one.exons : whole_exons(one.exons, one.untranslated));
     }
     for (auto& [where, exons_there] : bases) join(exons_there);
   }
 
  private:
-  void add(const std::string& sequence, const CodingTranscript& one) {
+  void add(const std::string& sequence, const CodingTranscript& one, const std::vector<CodingExon>& parts) {
     const bool plus = one.strand == '+';
-    for (std::size_t i = 0; i < one.exons.size(); ++i) {
-      exons.emplace(sequence, one.strand, one.exons[i].begin, one.exons[i].end);
-      if (i > 0) introns.emplace(sequence, one.strand, one.exons[i - 1].end, one.exons[i].begin);
-    }
+    for (const CodingExon& part : parts) exons.emplace(sequence, one.strand, part.begin, part.end);
+    for (const CodingExon& part : introns_of(parts))
+      introns.emplace(sequence, one.strand, part.begin, part.end);
     starts.emplace(sequence, one.strand, plus ? one.begin() : one.end(), 0);
     stops.emplace(sequence, one.strand, plus ? one.end() : one.begin(), 0);
-    if (transcripts.emplace(sequence, one.strand, one.exons).second && one.exons.size() > 1)
-      chains[{sequence, one.strand, introns_of(one.exons)}] += 1;
+    if (transcripts.emplace(sequence, one.strand, parts).second && parts.size() > 1)
+      chains[{sequence, one.strand, introns_of(parts)}] += 1;
     auto& there = bases[{sequence, one.strand}];
-    there.insert(there.end(), one.exons.begin(), one.exons.end());
+    there.insert(there.end(), parts.begin(), parts.end());
   }
   static std::vector<CodingExon> introns_of(const std::vector<CodingExon>& exons) {
     std::vector<CodingExon> introns;
@@ -157,13 +158,13 @@ std::string f1(const GeneLevel& level) {
 }  // namespace
 
 std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnnotation& predicted,
-                                      const std::string& sequences) {
+                                      const std::string& sequences, ComparedExons compared) {
   std::istringstream names(sequences);
   for (std::string name; std::getline(names, name, ',');)
     if (!truth.transcripts.contains(name) && !predicted.transcripts.contains(name))
       throw InputError({truth.path, "", "no sequence " + name + " in it, nor in the predicted genes",
                         "--sequences wants names of the files"});
-  const LevelSets a(truth, sequences), b(predicted, sequences);
+  const LevelSets a(truth, sequences, compared), b(predicted, sequences, compared);
   GeneLevel bases{"base", total(a.bases), total(b.bases)};
   for (const auto& [where, list] : a.bases)
     if (const auto found = b.bases.find(where); found != b.bases.end())

@@ -9,6 +9,9 @@
 
 namespace semicrf {
 
+// What a transcript consists of: its coding exons, or its exons with what is not translated.
+enum class ComparedExons { kCoding, kWhole };
+
 struct GeneLevel {
   std::string name;
   std::int64_t truth = 0;  // how many the annotation has
@@ -24,7 +27,8 @@ struct GeneLevel {
 // InputError naming the file of the truth: a name that neither has. What is there twice counts once.
 // Sequences that only one of the two has count as well.
 std::vector<GeneLevel> evaluate_genes(const GeneAnnotation& truth, const GeneAnnotation& predicted,
-                                      const std::string& sequences = "");
+                                      const std::string& sequences = "",
+                                      ComparedExons compared = ComparedExons::kCoding);
 
 // A table with a line for each level: level, truth, predicted, matched, sensitivity, precision, f1.
 std::string gene_levels_text(const std::vector<GeneLevel>& levels);

@@ -13,7 +13,7 @@ namespace semicrf {
 namespace {
 
 struct EvalGenesArguments {
-  std::string truth, predicted, output = "-", sequences;
+  std::string truth, predicted, output = "-", sequences, exons = "coding";
 };
 
 void eval_genes(const EvalGenesArguments& arguments) {
@@ -23,7 +23,9 @@ void eval_genes(const EvalGenesArguments& arguments) {
   const GeneAnnotation predicted = read_annotation(arguments.predicted);
   GeneAnnotation truth = read_annotation(arguments.truth);
   write_whole_output(arguments.output,
-                     gene_levels_text(evaluate_genes(truth, predicted, arguments.sequences)));
+                     gene_levels_text(evaluate_genes(
+                         truth, predicted, arguments.sequences,
+                         arguments.exons == "whole" ? ComparedExons::kWhole : ComparedExons::kCoding)));
 }
 
 }  // namespace
@@ -47,6 +49,10 @@ void add_eval_genes_command(CLI::App& program) {
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to compare, with commas; all without it")
       ->type_name("NAMES");
+  add_choice(*command, "--exons", arguments->exons,
+             "what transcripts consist of: CDS alone (coding), or all of their exons (whole); start and stop "
+             "are those of the CDS",
+             {"coding", "whole"});
   command->callback([arguments] { eval_genes(*arguments); });
 }
 

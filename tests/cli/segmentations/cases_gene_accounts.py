@@ -117,6 +117,21 @@ def test_levels_of_eval_genes(box):
                 check(abs(float(row[column]) - expected) < 6e-5, "%s, %s: %s, expected %s" % (level, column, row[column], expected))
 
 
+def test_whole_exons(box):
+    """With untranslated exons before and behind the CDS, which exons join where they touch; the places of the CDS stay."""
+    line = "s\tx\t%s\t%d\t%d\t.\t%s\t.\tParent=%s\n"
+    coding = line % ("CDS", 31, 60, "+", "a") + line % ("CDS", 81, 110, "+", "a")
+    whole = line % ("exon", 5, 10, "+", "a") + line % ("exon", 21, 60, "+", "a") + line % ("exon", 81, 120, "+", "a")
+    box.write("t.gff3", coding + whole)
+    box.write("p.gff3", coding + line % ("five_prime_UTR", 23, 30, "+", "a") + line % ("three_prime_UTR", 111, 120, "+", "a"))
+    rows = levels(box.ok(["eval-genes", "--truth", "t.gff3", "p.gff3"]).stdout)
+    check(all(row["f1"] == "1.0000" for row in rows.values()), str(rows))
+    rows = levels(box.ok(["eval-genes", "--exons", "whole", "--truth", "t.gff3", "p.gff3"]).stdout)
+    seen = {level: tuple(int(row[key]) for key in ("truth", "predicted", "matched")) for level, row in rows.items()}
+    check(seen == {"base": (86, 78, 78), "exon": (3, 2, 1), "intron": (2, 1, 1), "start": (1, 1, 1), "stop": (1, 1, 1), "intron_chain": (1, 1, 0),
+                   "transcript": (1, 1, 0), "locus": (1, 1, 0)}, str(seen))
+
+
 class Found:
     """What a GFF3 file of `genes` says: genes with their exons along the sequence."""
 
