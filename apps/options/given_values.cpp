@@ -101,6 +101,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"eval-genes", "--truth", Use::kRead},
     {"eval-genes", "--output", Use::kWrite, OutputKind::kTable},
     {"train-genes", "--annotation", Use::kRead},
+    {"train-genes", "--from", Use::kRead},
     {"count", "--output", Use::kWrite, OutputKind::kBins},
     {"decode", "--output", Use::kWrite, OutputKind::kDecoded},
     {"simulate", "--output", Use::kWrite, OutputKind::kSegments},

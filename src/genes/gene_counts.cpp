@@ -413,34 +413,13 @@ class GeneCounter {
     return count(to) / all;
   }
 
-  bool is_told_before(const GeneState& state) const {
-    return state.start >= 0 && model_.signals[static_cast<std::size_t>(state.start)].consensus ==
-                                   model_.signals[static_cast<std::size_t>(state.end)].consensus;
-  }
-
-  // That one of the words of a signal stands in intergenic sequence.
-  double chance_of(const SignalModel& signal) const {
-    double chance = 0;
-    for (const std::string& word : signal.consensus) {
-      double product = 1;
-      for (const std::uint8_t code : base_codes(word)) product *= composition_[code];
-      chance += product;
-    }
-    return chance;
-  }
-
   void score_transition(GeneTransition& transition) const {
     const GeneState& from = model_.states[transition.from];
     const GeneState& to = model_.states[transition.to];
     double score = std::log(share(from, to));
     if (to.content >= 0 && (from.content < 0 || from.content != to.content))
       score += std::log(share_of_[static_cast<std::size_t>(to.content)]);
-    for (const int signal : {from.end, to.start}) {
-      // The bases of a codon with a signal on both sides are counted once.
-      if (signal < 0 || (signal == from.end && is_told_before(from))) continue;
-      score -= std::log(chance_of(model_.signals[signal]));
-    }
-    if (to.ends_in_stop) score -= std::log(chance_of(model_.signals[kStopSignal]));
+    score -= log_chance_of_signals(model_, transition, composition_);
     transition.score = score;
   }
 
@@ -457,6 +436,31 @@ class GeneCounter {
 };
 
 }  // namespace
+
+double log_chance_of_signals(const GeneModel& model, const GeneTransition& transition,
+                             const std::array<double, 4>& composition) {
+  const GeneState& from = model.states[static_cast<std::size_t>(transition.from)];
+  const GeneState& to = model.states[static_cast<std::size_t>(transition.to)];
+  const auto words_of = [&](int signal) { return model.signals[static_cast<std::size_t>(signal)].consensus; };
+  double sum = 0;
+  const auto add = [&](const std::vector<std::string>& words) {
+    double chance = 0;
+    for (const std::string& word : words) {
+      double product = 1;
+      for (const std::uint8_t code : base_codes(word)) product *= composition[code];
+      chance += product;
+    }
+    sum += std::log(chance);
+  };
+  for (const int signal : {from.end, to.start}) {
+    // The bases of a codon with a signal on both sides are counted once.
+    const bool told =
+        signal >= 0 && signal == from.end && from.start >= 0 && words_of(from.start) == words_of(signal);
+    if (signal >= 0 && !told) add(words_of(signal));
+  }
+  if (to.ends_in_stop) add(model.signals[kStopSignal].consensus);
+  return sum;
+}
 
 void count_genes(const std::vector<CountedSequence>& sequences, int order, GeneModel& model) {
   GeneCounter(sequences, order, model).count();

@@ -1,6 +1,7 @@
 // What annotated genes say of content, signals and lengths, counted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,5 +21,10 @@ struct CountedSequence {
 // Fills the tables of `model`, whose states are those of a gene_grammar(), and gives its transitions the
 // logarithms of their shares plus the log odds of the consensus of the signals that they pass.
 void count_genes(const std::vector<CountedSequence>& sequences, int order, GeneModel& model);
+
+// How probable it is, in a sequence of this composition, that the consensus of the signals which a transition
+// passes stands somewhere: the logarithm, which count_genes() subtracts from its score.
+double log_chance_of_signals(const GeneModel& model, const GeneTransition& transition,
+                             const std::array<double, 4>& composition);
 
 }  // namespace semicrf

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
+#include "genes/adapt_genes.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
 #include "genes/learn_genes.h"
@@ -25,10 +26,11 @@ namespace semicrf {
 namespace {
 
 struct TrainGenesArguments {
-  std::string fasta, annotation, output, sequences, with, track_names, track_scale = "log";
+  std::string fasta, annotation, from, output, sequences, with, track_names, track_scale = "log";
   double track_floor = TrackModel().floor;
   TrackArguments tracks;
   LearnGenesOptions options;
+  AdaptGenesOptions adapt;
 };
 
 GrammarParts grammar_parts(const std::string& with, const std::string& grammar) {
@@ -116,8 +118,37 @@ void tell(const LearnGenesResult& result) {
                          plural(result.unknown, "place")));
 }
 
+// --from: a model of another genome instead of an annotation.
+void adapt(TrainGenesArguments& arguments) {
+  check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}},
+                std::vector<std::string>{arguments.fasta, arguments.from});
+  const GeneModel start = read_gene_model(arguments.from);
+  if (start.description != "prokaryote")
+    throw InputError({arguments.from, "/description", "\"" + start.description + "\"",
+                      "--from wants a model of --grammar prokaryote"});
+  if (!start.tracks.empty())
+    throw InputError(
+        {arguments.from, "/tracks", "a model with tracks", "--from wants a model of sequences alone"});
+  FastaReader reader(arguments.fasta);
+  SequenceChoice choice(arguments.sequences);
+  std::vector<UnknownSequence> sequences;
+  for (FastaSequence sequence; reader.next(sequence);)
+    if (choice.takes(sequence.name)) sequences.push_back({sequence.name, base_codes(sequence.bases)});
+  choice.require_all(arguments.fasta);
+  arguments.adapt.threads = arguments.options.threads;
+  const GeneModel model =
+      adapt_genes(start, sequences, arguments.fasta, arguments.adapt, [](const AdaptedRound& round) {
+        log_note(fmt::format("round {}: {}, {} of them as in the round before, {} certain", round.number,
+                             plural(round.genes, "gene"), round.same, round.counted));
+      });
+  write_whole_output(arguments.output, gene_model_text(model));
+}
+
 void train_genes(TrainGenesArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
+  if (!arguments.from.empty()) return adapt(arguments);
+  if (arguments.annotation.empty())
+    throw UsageError("--annotation is required, or --from for sequences without annotation");
   arguments.options.parts = grammar_parts(arguments.with, arguments.options.grammar);
   std::vector<std::string> inputs = arguments.tracks.files();
   inputs.insert(inputs.end(), {arguments.fasta, arguments.annotation});
@@ -150,9 +181,16 @@ void add_train_genes_command(CLI::App& program) {
   const auto arguments = std::make_shared<TrainGenesArguments>();
   LearnGenesOptions& options = arguments->options;
   command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed")->required();
-  command
-      ->add_option("--annotation", arguments->annotation, "file of their genes, GFF3 or GTF with CDS lines")
-      ->required();
+  CLI::Option* annotation = command->add_option("--annotation", arguments->annotation,
+                                                "file of their genes, GFF3 or GTF with CDS lines");
+  CLI::Option* from = command->add_option(
+      "--from", arguments->from,
+      "file of a gene model of another bacterium, for sequences without --annotation: what "
+      "it finds with certainty is counted in its place, its weights are kept");
+  from->excludes(annotation);
+  add_number(*command, "--rounds", arguments->adapt.rounds, "how often --from finds and counts",
+             CLI::Range(1, 100));
+  command->get_option("--rounds")->needs(from);
   command->add_option("-o,--output", arguments->output, "gene model to write")->required();
   add_choice(
       *command, "--grammar", options.grammar,

@@ -19,9 +19,9 @@ def flipped(text):
     return text.translate(COMPLEMENT)[::-1]
 
 
-def gene(numbers, spliced):
+def gene(numbers, spliced, third="CCCG"):
     """The bases of a gene along its strand, and its coding exons in them."""
-    coding = "ATG" + "".join(numbers.choice("GGGCA") + numbers.choice("ACGT") + numbers.choice("CCCG")
+    coding = "ATG" + "".join(numbers.choice("GGGCA") + numbers.choice("ACGT") + numbers.choice(third)
                              for _ in range(numbers.randint(60, 200))) + numbers.choice(STOPS)
     if not spliced:
         return coding, [(0, len(coding))]
@@ -31,7 +31,7 @@ def gene(numbers, spliced):
     return coding[:cut] + intron + coding[cut:], [(0, cut), (cut + len(intron), len(coding) + len(intron))]
 
 
-def genome(names, genes_each, seed, introns=True):
+def genome(names, genes_each, seed, introns=True, third="CCCG"):
     """FASTA and GFF3."""
     numbers = random.Random(seed)
     fasta, gff, count = [], ["##gff-version 3"], 0
@@ -39,7 +39,7 @@ def genome(names, genes_each, seed, introns=True):
         bases = ""
         for _ in range(genes_each):
             bases += "".join(numbers.choice("AATTCG") for _ in range(numbers.randint(150, 500)))
-            text, exons = gene(numbers, introns and numbers.random() < 0.4)
+            text, exons = gene(numbers, introns and numbers.random() < 0.4, third)
             strand = numbers.choice("+-")
             if strand == "-":
                 exons = [(len(text) - b, len(text) - a) for a, b in reversed(exons)]
@@ -150,6 +150,31 @@ def test_bacteria_have_no_introns(box):
     table = levels(box.ok(["eval-genes", "--truth", "genes.gff3", "f.gff3"]).stdout)
     check(float(table["transcript"]["f1"]) > 0.9 and table["intron"]["predicted"] == "0", str(table))
     check("intron" not in [state["name"] for state in json.loads(box.text("m.json"))["states"]], "introns")
+
+
+def test_a_model_fits_itself_to_a_genome_without_annotation(box):
+    """Genes with other third bases of codons than those that were learned from: more are found after some rounds."""
+    for name, count, seed, third in (("a", 60, 3, "CCCGGAT"), ("b", 120, 4, "AATTTCG")):
+        fasta, gff = genome((name,), count, seed, introns=False, third=third)
+        box.write(name + ".fa", fasta), box.write(name + ".gff3", gff)
+    box.ok(["train-genes", "--grammar", "prokaryote", "--order", "2", "--max-iterations", "3", "--annotation", "a.gff3", "-o", "a.json", "a.fa"])
+    said = box.ok(["train-genes", "--from", "a.json", "--rounds", "3", "-o", "b.json", "b.fa"]).stderr
+    check(said.count("info: round") == 3 and "certain" in said, said)
+    box.ok(["train-genes", "--from", "a.json", "--rounds", "3", "-t", "3", "-o", "b3.json", "b.fa"])
+    check(box.text("b.json") == box.text("b3.json"), "another number of threads, another model")
+    found = {}
+    for model in ("a.json", "b.json"):
+        box.ok(["genes", "-p", model, "-o", "f.gff3", "b.fa"])
+        found[model] = levels(box.ok(["eval-genes", "--truth", "b.gff3", "f.gff3"]).stdout)
+    before, after = float(found["a.json"]["transcript"]["f1"]), float(found["b.json"]["transcript"]["f1"])
+    check(after > before + 0.02 and after > 0.97, "%s %s" % (before, after))
+    box.fails(["train-genes", "--from", "a.json", "--annotation", "a.gff3", "-o", "m.json", "b.fa"], 2, "--annotation")
+    box.fails(["train-genes", "-o", "m.json", "b.fa"], 2, "--annotation", "--from")
+    box.fails(["train-genes", "--rounds", "2", "--annotation", "a.gff3", "-o", "m.json", "a.fa"], 2, "--from")
+    box.write("none.fa", ">n\n" + "AATTC" * 500 + "\n")
+    box.fails(["train-genes", "--from", "a.json", "-o", "m.json", "none.fa"], 3, "none.fa", "genes")
+    box.write("named.json", box.text("a.json").replace('"description":"prokaryote"', '"description":"mine"'))
+    box.fails(["train-genes", "--from", "named.json", "-o", "m.json", "b.fa"], 3, "named.json", "--grammar prokaryote")
 
 
 def crowded(name, genes, seed):

@@ -1,0 +1,94 @@
+#include "genes/adapt_genes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "core/error.h"
+#include "genes/gene_counts.h"
+#include "genes/predict_genes.h"
+#include "genes/sequence_source.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kFewestGenes = 10;
+// Rows of log odds tell the composition where bases with A or T and with C or G have unlike odds.
+constexpr double kLeastDifference = 0.1;
+
+using GenePlace = std::tuple<std::size_t, std::int64_t, std::int64_t, char>;  // sequence, begin, end, strand
+
+// The genes of every sequence that are certain; others are masked.
+std::vector<CountedSequence> predict(const GeneModel& model, const std::vector<UnknownSequence>& sequences,
+                                     const AdaptGenesOptions& options, std::set<GenePlace>& places) {
+  const GeneLattice lattice = compile(model, "");
+  std::vector<CountedSequence> all;
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    CountedSequence counted{&sequences[s].bases, {}, {}};
+    for (const PredictedGene& gene :
+         predict_genes(model, lattice, sequences[s].bases, options.threads).genes) {
+      CodingTranscript one{"", "", gene.strand, {}};
+      for (const PredictedExon& exon : gene.exons) one.exons.push_back(exon.exon);
+      places.emplace(s, one.begin(), one.end(), one.strand);
+      if (gene.stop_probability < options.certain)
+        counted.masked.push_back({one.begin(), one.end()});
+      else
+        counted.genes.push_back(std::move(one));
+    }
+    all.push_back(std::move(counted));
+  }
+  return all;
+}
+
+// The composition that the log odds of a model compare with, which has as much A as T and as much C as G:
+// with it the probabilities of a row add up to 1. All alike where no row tells.
+std::array<double, 4> composition_of(const GeneModel& model) {
+  double share = 0.25, most = kLeastDifference;  // the probability of A, and of T
+  for (const SignalModel& signal : model.signals)
+    for (const std::array<float, 4>& row : signal.log_odds) {
+      const double weak = std::exp(row[0]) + std::exp(row[3]), strong = std::exp(row[1]) + std::exp(row[2]);
+      if (std::abs(weak - strong) <= most) continue;
+      most = std::abs(weak - strong);
+      share = std::clamp((1 - 0.5 * strong) / (weak - strong), 0.01, 0.49);
+    }
+  return {share, 0.5 - share, 0.5 - share, share};
+}
+
+// The scores of transitions as they were fitted, but for the log odds of the consensus of signals in them,
+// which change with the composition.
+void keep_transitions(const GeneModel& start, GeneModel& model) {
+  const std::array<double, 4> before = composition_of(start), now = composition_of(model);
+  for (std::size_t i = 0; i < model.transitions.size(); ++i)
+    model.transitions[i].score = start.transitions[i].score +
+                                 log_chance_of_signals(model, start.transitions[i], before) -
+                                 log_chance_of_signals(model, start.transitions[i], now);
+}
+
+}  // namespace
+
+GeneModel adapt_genes(const GeneModel& start, const std::vector<UnknownSequence>& sequences,
+                      const std::string& fasta, const AdaptGenesOptions& options,
+                      const std::function<void(const AdaptedRound&)>& report) {
+  GeneModel model = start;
+  std::set<GenePlace> before;
+  for (int number = 1; number <= options.rounds; ++number) {
+    std::set<GenePlace> places;
+    const std::vector<CountedSequence> counted = predict(model, sequences, options, places);
+    AdaptedRound round{number, static_cast<std::int64_t>(places.size()), 0, 0};
+    for (const CountedSequence& one : counted) round.counted += static_cast<std::int64_t>(one.genes.size());
+    round.same = std::count_if(places.begin(), places.end(),
+                               [&](const GenePlace& place) { return before.contains(place); });
+    report(round);
+    if (round.counted < kFewestGenes)
+      throw InputError({fasta, "", std::to_string(round.counted) + " genes that are certain",
+                        "give more sequences, or a model of a nearer genome"});
+    before = std::move(places);
+    count_genes(counted, model.contents.front().order, model);
+    keep_transitions(start, model);
+  }
+  return model;
+}
+
+}  // namespace semicrf
