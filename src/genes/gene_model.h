@@ -154,6 +154,13 @@ struct StrandedModel {
   friend bool operator==(const StrandedModel&, const StrandedModel&) = default;
 };
 
+// Where in its codon a base of the sequence is; 0 where the column has no frame.
+inline int codon_position(const StrandedModel& column, std::int64_t base) {
+  if (column.frame < 0) return 0;
+  const auto from_left = static_cast<int>((base - column.frame + kCodon) % kCodon);
+  return column.strand == '+' ? from_left : kCodon - 1 - from_left;
+}
+
 struct GeneLattice {
   Lattice lattice;
   std::vector<GeneLabel> labels;        // as lattice.labels

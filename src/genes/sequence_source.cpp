@@ -8,13 +8,6 @@
 namespace semicrf {
 namespace {
 
-// Where in its codon a base of the sequence is; 0 where the column has no frame.
-int codon_position(const StrandedModel& column, std::int64_t base) {
-  if (column.frame < 0) return 0;
-  const auto from_left = static_cast<int>((base - column.frame + 3) % 3);
-  return column.strand == '+' ? from_left : 2 - from_left;
-}
-
 // The strand whose track a term reads for a label on `strand`.
 char strand_of(const TrackTerm& term, char strand) {
   return (strand == '+') == term.other_strand ? '-' : '+';
@@ -43,7 +36,8 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
       sites_(model, lattice, bases),
       begin_(begin),
       end_(end),
-      tracks_(tracks) {
+      tracks_(tracks),
+      content_terms_(model, lattice) {
   if (tracks == nullptr && !model.tracks.empty()) throw std::logic_error("a gene model with tracks has none");
   for (const SignalModel& signal : model.signals)
     for (const TrackTerm& term : signal.terms)
@@ -132,38 +126,6 @@ double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& colum
   return static_cast<double>(tracks.at(strand_of(term, column.strand), base)[term.track[codon]]);
 }
 
-// Adds the terms of each content once for all frames, and once for each frame where they know codons.
-void SequenceSource::add_terms(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
-                               LatticeWindow& window) const {
-  const std::size_t columns = lattice_->columns.size(), count = static_cast<std::size_t>(end - begin);
-  std::vector<float> sums(count);
-  const StrandedModel* summed = nullptr;  // what `sums` are of, in any frame
-  for (std::size_t c = 0; c < columns; ++c) {
-    const StrandedModel& column = lattice_->columns[c];
-    const std::vector<TrackTerm>& terms = model_->contents[column.model].terms;
-    if (terms.empty()) continue;
-    const bool knows_codons = std::any_of(terms.begin(), terms.end(), [](const TrackTerm& term) {
-      return term.track[0] != term.track[1] || term.track[0] != term.track[2];
-    });
-    if (knows_codons || summed == nullptr || summed->model != column.model ||
-        summed->strand != column.strand) {
-      std::fill(sums.begin(), sums.end(), 0.0F);
-      for (const TrackTerm& term : terms) {
-        const auto weight = static_cast<float>(term.weight);
-        const float* values = tracks.at(strand_of(term, column.strand), begin_ + begin);
-        int codon = codon_position(column, begin_ + begin);
-        for (float& sum : sums) {
-          sum += weight * values[term.track[codon]];
-          values += model_->tracks.size();
-          codon = column.frame < 0 ? 0 : (codon + (column.strand == '+' ? 1 : 2)) % 3;
-        }
-      }
-      summed = knows_codons ? nullptr : &column;
-    }
-    for (std::size_t i = 0; i < count; ++i) window.content[i * columns + c] += sums[i];
-  }
-}
-
 void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                                   LatticeWindow& window) const {
   const std::size_t columns = lattice_->columns.size();
@@ -204,7 +166,8 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const Tr
       }
     }
   }
-  if (!model_->tracks.empty()) add_terms(begin, end, tracks, window);
+  if (!model_->tracks.empty())
+    content_terms_.add(tracks, begin_ + begin, begin_ + end, window.content.data());
 }
 
 void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,

@@ -10,6 +10,7 @@
 #include "genes/gene_model.h"
 #include "genes/lattice/lattice.h"
 #include "genes/signal_sites.h"
+#include "genes/tracks/content_terms.h"
 #include "genes/tracks/track_values.h"
 
 namespace semicrf {
@@ -50,8 +51,6 @@ class SequenceSource : public LatticeSource {
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   void fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                     LatticeWindow& window) const;
-  void add_terms(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
-                 LatticeWindow& window) const;
   void find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                    LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
@@ -62,6 +61,7 @@ class SequenceSource : public LatticeSource {
   SignalSites sites_;
   std::int64_t begin_, end_;
   const TrackValues* tracks_;
+  ContentTerms content_terms_;
   std::int64_t margin_ = 0;  // bases that terms of signals look beyond their boundary
   std::vector<std::vector<std::array<double, 5>>> motifs_;  // by model of signals: odds by base code
 };

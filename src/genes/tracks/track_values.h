@@ -28,6 +28,8 @@ class ScaledTracks : public TrackValues {
   void read(char strand, std::int64_t begin, std::int64_t end, float* values) const override;
 
  private:
+  void check(char strand, std::int64_t begin, std::int64_t end, const float* values) const;
+
   std::shared_ptr<const TrackValues> raw_;
   std::vector<TrackModel> models_;
   std::string name_;
