@@ -33,6 +33,7 @@ void MappedFile::close() noexcept {
   descriptor_ = -1;  // as it was: there is no file behind the bytes
 }
 
+void MappedFile::let_go(std::span<const std::uint8_t>) const {}
 void MappedFile::require_unchanged() const {}
 
 }  // namespace semicrf

@@ -14,7 +14,7 @@ class ArrayValues : public TrackValues {
  public:
   ArrayValues(NpyArray plus, NpyArray minus) : plus_(std::move(plus)), minus_(std::move(minus)) {}
   void read(char strand, std::int64_t begin, std::int64_t end, float* values) const override {
-    (strand == '+' ? plus_ : minus_).read_rows(begin, end, values);
+    (strand == '+' ? plus_ : minus_).pass_rows(begin, end, values);
   }
 
  private:

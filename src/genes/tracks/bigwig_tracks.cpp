@@ -44,6 +44,7 @@ class BigWigValues : public TrackValues {
                            for (std::int64_t t = one.begin; t < one.end; ++t)
                              values[static_cast<std::size_t>(t - begin) * tracks_.size() + i] = one.value;
                        });
+      shared.file.let_go();
     }
   }
 

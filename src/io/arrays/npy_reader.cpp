@@ -163,18 +163,19 @@ void check_values(std::span<const double> values, std::int64_t columns, std::int
 
 NpyArray NpyArray::open(const std::string& path) {
   const auto file = std::make_shared<const MappedFile>(path);
-  NpyArray array = from_bytes(file->bytes(), file, path);
+  NpyArray array = from_bytes(file->bytes(), file, path, file);
   array.file_ = file;
   return array;
 }
 
 NpyArray NpyArray::from_bytes(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner,
-                              const std::string& name) {
+                              const std::string& name, std::shared_ptr<const MappedFile> mapped) {
   NpyArray array;
   array.header_ = parse_npy_header(bytes, name);
   array.name_ = name;
   array.data_ = bytes.subspan(array.header_.data_offset);
   array.owner_ = std::move(owner);
+  array.mapped_ = std::move(mapped);
   return array;
 }
 
@@ -208,6 +209,14 @@ void NpyArray::read_rows(std::int64_t begin, std::int64_t end, float* out) const
 void NpyArray::read_rows(std::int64_t begin, std::int64_t end, double* out) const {
   check_range(begin, end, rows());
   copy_rows_any_type(data_.data(), header_, begin, end - begin, out);
+}
+
+void NpyArray::pass_rows(std::int64_t begin, std::int64_t end, float* out) const {
+  read_rows(begin, end, out);
+  if (!mapped_ || header_.fortran_order) return;
+  const std::size_t row = static_cast<std::size_t>(columns()) * header_.item_bytes();
+  mapped_->let_go(
+      data_.subspan(static_cast<std::size_t>(begin) * row, static_cast<std::size_t>(end - begin) * row));
 }
 
 template <class Value>

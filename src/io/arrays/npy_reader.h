@@ -56,8 +56,10 @@ class NpyArray {
   // ReadError: cannot be opened. InputError: see parse_npy_header.
   static NpyArray open(const std::string& path);
   // The array whose file is `bytes` (the member of an archive); `owner` keeps them alive.
+  // `mapped`: the file in which they lie, where they do.
   static NpyArray from_bytes(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner,
-                             const std::string& name);
+                             const std::string& name,
+                             std::shared_ptr<const class MappedFile> mapped = nullptr);
   // An array whose values, laid out as `layout` says, begin at `values`; `owner` keeps them alive.
   static NpyArray of_values(const NpyHeader& layout, const void* values, std::shared_ptr<const void> owner,
                             const std::string& name);
@@ -72,6 +74,9 @@ class NpyArray {
   // column.
   void read_rows(std::int64_t begin, std::int64_t end, float* out) const;
   void read_rows(std::int64_t begin, std::int64_t end, double* out) const;
+
+  // As read_rows, for callers that go through long arrays: rows that lie in a file do not stay in memory.
+  void pass_rows(std::int64_t begin, std::int64_t end, float* out) const;
 
   // The whole array in place, row-major, when it is stored as aligned little-endian float32 (float64); else
   // null.
@@ -91,7 +96,8 @@ class NpyArray {
   std::string name_;
   std::span<const std::uint8_t> data_;  // the values only
   std::shared_ptr<const void> owner_;
-  std::shared_ptr<const class MappedFile> file_;  // null when the bytes are not a file of their own
+  std::shared_ptr<const MappedFile> file_;    // null when the bytes are not a file of their own
+  std::shared_ptr<const MappedFile> mapped_;  // null when they lie in memory
 };
 
 }  // namespace semicrf

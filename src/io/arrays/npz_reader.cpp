@@ -236,6 +236,20 @@ std::shared_ptr<std::uint8_t[]> allocate(const std::string& name, std::uint64_t 
   }
 }
 
+// The bytes lie in `file`, or in memory where it is null. A large array is not to be in memory as a whole for
+// this.
+std::uint32_t checksum(std::span<const std::uint8_t> bytes, const MappedFile* file) {
+  constexpr std::size_t kPiece = std::size_t{64} << 20;
+  const bool large = file != nullptr && bytes.size() > kPiece;
+  std::uint32_t sum = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    sum = libdeflate_crc32(sum, piece.data(), piece.size());
+    if (large) file->let_go(piece);
+  }
+  return sum;
+}
+
 }  // namespace
 
 NpzFile NpzFile::open(const std::string& path) {
@@ -297,9 +311,9 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
     bytes = {unpacked.get(), member.array_bytes};
     owner = unpacked;
   }
-  if (libdeflate_crc32(0, bytes.data(), bytes.size()) != member.crc32)
+  if (checksum(bytes, member.deflated ? nullptr : file_.get()) != member.crc32)
     damaged("the checksum of the array is wrong");
-  return NpyArray::from_bytes(bytes, std::move(owner), name);
+  return NpyArray::from_bytes(bytes, std::move(owner), name, member.deflated ? nullptr : file_);
 }
 
 std::optional<NpyArray> NpzFile::load_numbers(std::size_t index) const {

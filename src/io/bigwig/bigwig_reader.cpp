@@ -353,6 +353,8 @@ std::optional<std::size_t> BigWigFile::find_chromosome(std::string_view name) co
   return *found;
 }
 
+void BigWigFile::let_go() const { state_->file.let_go(state_->file.bytes()); }
+
 void BigWigFile::read(std::size_t chrom, std::int64_t begin, std::int64_t end, const IntervalVisitor& visit) {
   constexpr std::size_t kIntervalsPerVisit = 4096;
   State& state = *state_;

@@ -88,6 +88,9 @@ class BigWigFile {
   using IntervalVisitor = std::function<void(std::span<const BigWigInterval>)>;
   void read(std::size_t chrom, std::int64_t begin, std::int64_t end, const IntervalVisitor& visit);
 
+  // What was read of the file need not stay in memory: it is read again where it is wanted again.
+  void let_go() const;
+
   // Fills `out` for bins first_bin, first_bin + 1, ...; bin i covers bases [i * bin_size, (i + 1) * bin_size)
   // and the last one ends with the chromosome. All bins must begin inside the chromosome. bin_size >= 1,
   // threads >= 1. The result is the same for every number of threads and every division into windows.

@@ -71,6 +71,13 @@ void MappedFile::close() noexcept {
   descriptor_ = -1;
 }
 
+void MappedFile::let_go(std::span<const std::uint8_t> bytes) const {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 void MappedFile::require_unchanged() const {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) throw read_error(path_, "its size cannot be read", errno);
