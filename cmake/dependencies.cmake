@@ -4,9 +4,11 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HTSLIB REQUIRED IMPORTED_TARGET htslib)
 pkg_check_modules(LIBDEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
-# Optional: networks' predictions in HDF5 files (genes --helixer).
+# Optional: networks' predictions in HDF5 files (genes --helixer), and in Zarr stores that these compressed.
 if(NOT SEMICRF_PORTABLE)
   pkg_check_modules(HDF5 IMPORTED_TARGET hdf5)
+  pkg_check_modules(ZSTD IMPORTED_TARGET libzstd)
+  pkg_check_modules(BLOSC IMPORTED_TARGET blosc)
 endif()
 # LBFGSpp is headers alone, and Debian's has no CMake file.
 find_path(LBFGSPP_INCLUDE LBFGSpp/BFGSMat.h REQUIRED)

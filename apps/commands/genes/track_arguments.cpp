@@ -1,6 +1,7 @@
 #include "apps/commands/genes/track_arguments.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.h"
 
@@ -54,6 +55,8 @@ std::vector<std::string> TrackArguments::files() const {
 }
 
 std::unique_ptr<TrackFile> TrackArguments::open() const {
+  std::error_code ignored;
+  if (!arrays.empty() && std::filesystem::is_directory(arrays, ignored)) return open_zarr_tracks(arrays);
   if (!arrays.empty()) return open_array_tracks(arrays);
   if (!bigwigs.empty()) return open_bigwig_tracks(tracks_of(bigwigs));
   if (!helixer.empty()) return open_helixer_tracks(helixer[0], helixer[1]);
@@ -61,9 +64,10 @@ std::unique_ptr<TrackFile> TrackArguments::open() const {
 }
 
 void add_track_options(CLI::App& command, TrackArguments& arguments) {
-  CLI::Option* arrays = command.add_option(
-      "--tracks", arguments.arrays,
-      "file of what a network says of every base: NPZ with arrays NAME+ and NAME- of shape (bases, tracks)");
+  CLI::Option* arrays = command.add_option("--tracks", arguments.arrays,
+                                           "what a network says of every base: NPZ file or Zarr folder with "
+                                           "arrays NAME+ and NAME- of shape (bases, "
+                                           "tracks), or the folder that GeneCAD predicted to");
   CLI::Option* bigwigs =
       command
           .add_option(

@@ -11,7 +11,7 @@
 namespace semicrf {
 
 struct TrackArguments {
-  std::string arrays;                // NPZ
+  std::string arrays;                // NPZ, or a folder with Zarr
   std::vector<std::string> bigwigs;  // NAME=FILE, NAME+=FILE, NAME-=FILE
   std::vector<std::string> helixer;  // predictions and input
 

@@ -1,4 +1,5 @@
-// Files of tracks for sequences: arrays in an NPZ archive, bigWig files, Helixer's pair of HDF5 files.
+// Files of tracks for sequences: arrays in an NPZ archive or a Zarr store, bigWig files, Helixer's pair of
+// HDF5 files, GeneCAD's Zarr stores.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,11 @@ std::shared_ptr<const TrackValues> scaled_tracks(const TrackFile& file, const st
 // Arrays of shape (bases, tracks), "NAME+" and "NAME-" for the strands of sequence NAME; row i is base i on
 // both. ReadError, InputError: not an archive of such arrays, or arrays of different width.
 std::unique_ptr<TrackFile> open_array_tracks(const std::string& path);
+
+// The same arrays in Zarr stores at or below `folder`; or what GeneCAD's network wrote there: groups with
+// attributes `chromosome_id` and `strand`, logits of classes (`feature_logits`, read as probabilities) and
+// the base of each row (`sequence`). ReadError, InputError: neither, or damaged.
+std::unique_ptr<TrackFile> open_zarr_tracks(const std::string& folder);
 
 // A track of a bigWig file for each strand; bases without a value have 0.
 struct BigWigTrack {

@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
+import zlib
 
 import make_inputs
 from harness import check
@@ -379,8 +382,21 @@ def test_impossible_genes_are_named(box):
     check("[impossible-genes]" in warned and "wrong" in warned, warned)
 
 
+def zarr_arrays(box, folder, arrays, rows_each):
+    """Arrays (lists of rows) as a Zarr store of version 2, in chunks of so many rows, zlib."""
+    for name, rows in arrays:
+        columns = len(rows[0])
+        box.write(os.path.join(folder, name, ".zarray"), json.dumps({
+            "zarr_format": 2, "shape": [len(rows), columns], "chunks": [rows_each, columns], "dtype": "<f4", "order": "C", "filters": None,
+            "compressor": {"id": "zlib", "level": 1}, "fill_value": 0}))
+        for chunk, begin in enumerate(range(0, len(rows), rows_each)):
+            values = [value for row in rows[begin:begin + rows_each] for value in row]
+            values += [0.0] * (rows_each * columns - len(values))
+            box.write(os.path.join(folder, name, "%d.0" % chunk), zlib.compress(struct.pack("<%df" % len(values), *values)))
+
+
 def scores_of_genes(box):
-    """A network's scores for made genomes: P(coding) and P(start) of every base on each strand, as NPZ and as bigWig."""
+    """A network's scores for made genomes: P(coding) and P(start) of every base on each strand, as NPZ, Zarr and bigWig."""
     numbers = random.Random(3)
     lengths = {part.split()[0]: len("".join(part.split("\n")[1:])) for part in box.text("genome.fa").split(">")[1:]}
     values = {(name, strand): [[0.1 * numbers.random() + 0.01, 0.001] for _ in range(length)]
@@ -397,6 +413,7 @@ def scores_of_genes(box):
     for name, strand, t in first.values():
         values[name, strand][t][1] = 0.8
     make_inputs.npz(box.path("scores.npz"), [(name + strand + ".npy", make_inputs.npy(rows)) for (name, strand), rows in values.items()])
+    zarr_arrays(box, "scores.zarr", [(name + strand, rows) for (name, strand), rows in values.items()], 1000)
     for i, track in enumerate(("coding", "start")):
         for strand in "+-":
             make_inputs.bigwig_track(box, "%s%s.bw" % (track, strand), lengths, [
@@ -405,7 +422,7 @@ def scores_of_genes(box):
 
 
 def test_scores_of_a_network(box):
-    """Weights learned for tracks find genes; arrays and bigWig files say the same, as do any number of threads."""
+    """Weights learned for tracks find genes; arrays, Zarr and bigWig files say the same, as do any number of threads."""
     make(box, genes_each=16)
     bigwigs = scores_of_genes(box)
     train = ["train-genes", "--grammar", "fungus", "--order", "0", "--max-iterations", "12", "--sequences", "a", "--annotation", "genes.gff3"]
@@ -419,6 +436,9 @@ def test_scores_of_a_network(box):
     box.ok(find + ["--tracks", "scores.npz", "-o", "f1.gff3", "genome.fa"])
     box.ok(find + bigwigs + ["-t", "2", "-o", "f2.gff3", "genome.fa"])
     check(box.text("f1.gff3") == box.text("f2.gff3"), "arrays and bigWig files give two results")
+    for threads in ("1", "2"):
+        box.ok(find + ["--tracks", "scores.zarr", "-t", threads, "-o", "f3.gff3", "genome.fa"])
+        check(box.text("f1.gff3") == box.text("f3.gff3"), "NPZ and Zarr give two results")
     box.ok(train + ["-o", "m0.json", "genome.fa"])
     box.ok(["genes", "-p", "m0.json", "--sequences", "b", "-o", "f0.gff3", "genome.fa"])
     with_scores, without = (levels(box.ok(["eval-genes", "--sequences", "b", "--truth", "genes.gff3", name]).stdout)["transcript"]["f1"]
@@ -435,6 +455,10 @@ def test_wrong_scores_of_a_network(box):
     box.fails(train + bigwigs[:1] + bigwigs[:1], 2, "--track coding: given twice")
     box.fails(train + ["--track", "coding+"], 2, "expected NAME=FILE")
     box.fails(train + ["--tracks", "genes.gff3"], 3, "genes.gff3")
+    os.mkdir(box.path("empty"))
+    box.fails(train + ["--tracks", "empty"], 3, "empty: no Zarr arrays of tracks in it")
+    box.write("scores.zarr/a+/1.0", b"damaged")
+    box.fails(train + ["--tracks", "scores.zarr"], 3, "scores.zarr/a+/1.0: does not unpack to the 8000 bytes of a chunk")
     box.fails(train + ["--helixer", "scores.npz", "scores.npz"], 3, "scores.npz")
     make_inputs.npz(box.path("short.npz"), [("a+.npy", make_inputs.npy([[0.5], [0.5]])), ("a-.npy", make_inputs.npy([[0.5], [0.5]]))])
     box.fails(train + ["--tracks", "short.npz"], 3, "short.npz:a+", "shape (2, 1)")
