@@ -13,9 +13,9 @@ folder=${2:-build/fuzz-campaign}
 shift $(($# > 2 ? 2 : $#))
 formats=("$@")
 [ ${#formats[@]} -gt 0 ] || formats=(bigwig bigbed npy npz params bed regions chrom_sizes checkpoint
-  labels sample_sheet bedgraph track_text segmentations provenance count_rule cells reads annotation fasta gene_model chromhmm segway claims constraints command_line)
+  labels sample_sheet bedgraph track_text segmentations provenance count_rule cells reads annotation fasta gene_model zarr helixer chromhmm segway claims constraints command_line)
 declare -A longest=([bigwig]=4096 [bigbed]=4096 [npy]=1024 [npz]=4096 [params]=4096 [bed]=1024 [regions]=512 [chrom_sizes]=512 [checkpoint]=1024
-  [labels]=1024 [sample_sheet]=512 [bedgraph]=1024 [track_text]=512 [segmentations]=1024 [provenance]=512 [count_rule]=128 [cells]=512 [reads]=1024 [annotation]=512 [fasta]=512 [gene_model]=4096 [chromhmm]=2048 [segway]=4096
+  [labels]=1024 [sample_sheet]=512 [bedgraph]=1024 [track_text]=512 [segmentations]=1024 [provenance]=512 [count_rule]=128 [cells]=512 [reads]=1024 [annotation]=512 [fasta]=512 [gene_model]=4096 [zarr]=2048 [helixer]=256 [chromhmm]=2048 [segway]=4096
   [claims]=512 [constraints]=512 [command_line]=512)
 
 turns=$((seconds / (${#formats[@]} * 60)))
