@@ -72,10 +72,13 @@ void MappedFile::close() noexcept {
 }
 
 void MappedFile::let_go(std::span<const std::uint8_t> bytes) const {
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  // Where a page is touched, the system maps those around it, too, in blocks of this size.
+  constexpr std::size_t kAround = std::size_t{64} << 10;
+  if (bytes.empty()) return;
+  const auto begin = static_cast<std::size_t>(bytes.data() - data_);
+  const std::size_t first = begin / kAround * kAround;
+  const std::size_t last = std::min(size_, (begin + bytes.size() + kAround - 1) / kAround * kAround);
+  ::madvise(const_cast<std::uint8_t*>(data_) + first, last - first, MADV_DONTNEED);
 }
 
 void MappedFile::require_unchanged() const {

@@ -26,8 +26,8 @@ class MappedFile {
     return {data_, size_};
   }  // page-aligned; empty for an empty file
 
-  // Lets go of the pages that lie whole in `bytes`, which are a part of bytes(): they count no more as memory
-  // of the process, and are read again from the file when they are touched.
+  // Lets go of the pages of `bytes`, which are a part of bytes(), and those close to them: they count no more
+  // as memory of the process, and are read again from the file when they are touched.
   void let_go(std::span<const std::uint8_t> bytes) const;
 
   // ReadError when the file on disk has become shorter or longer than it was when it was mapped. Touching a
