@@ -82,11 +82,11 @@ std::uint64_t HintedSequence::signals_of(const char* name, char strand) const {
 
 void HintedSequence::add_boundaries(const GeneHint& hint) {
   const bool plus = hint.strand == '+';
-  const auto add = [&](std::int64_t at, const char* name) {
-    boundaries_.push_back({at, signals_of(name, hint.strand), hint.line});
+  const auto add = [&](std::int64_t at, const char* name, const char* other = "") {
+    boundaries_.push_back({at, signals_of(name, hint.strand) | signals_of(other, hint.strand), hint.line});
   };
   const std::int64_t first = plus ? hint.begin : hint.end, last = plus ? hint.end : hint.begin;
-  if (hint.kind == HintKind::kIntron) add(first, "donor"), add(last, "acceptor");
+  if (hint.kind == HintKind::kIntron) add(first, "donor", "donor U12"), add(last, "acceptor", "acceptor U12");
   if (hint.kind == HintKind::kStart) add(first, "start");
   if (hint.kind == HintKind::kStop) add(first, "stop"), add(last, "stop end");
 }

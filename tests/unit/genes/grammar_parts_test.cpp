@@ -1,5 +1,7 @@
 // What a grammar of genes may have beside the usual: split stop codons, introns of the U12 spliceosome,
 // untranslated regions.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <random>
 
@@ -10,9 +12,11 @@
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
 #include "genes/learn_genes.h"
+#include "genes/masked_sequence.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/text/gene_outputs.h"
+#include "genes/text/hints.h"
 #include "support/catch.h"
 #include "support/scratch_file.h"
 #include "support/seeds.h"
@@ -164,6 +168,47 @@ TEST_CASE("untranslated regions, with introns and without") {
                                .add('i', "GTAA" + kIntron.substr(0, 20))
                                .add('c', coding)
                                .add(' ', "CC")));  // no acceptor
+}
+
+TEST_CASE("an intron of the U12 spliceosome as a hint") {
+  const GeneModel model = gene_grammar("eukaryote", {false, true, false, false});
+  const GeneLattice lattice = compile(model, "m");
+  const std::string text = "CCCATGGCAGCAG" + kU12 + "CATAACCC";
+  const std::vector<std::uint8_t> bases = base_codes(text);
+  const SequenceSource source(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size()));
+  const std::string line = fmt::format("s\t.\tintron\t14\t{}\t.\t+\t.\t.\n", 13 + kU12.size());
+  const test::ScratchFile file({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
+  HintUse use;
+  use.constraints = true;
+  const HintedSequence hinted(model, lattice, source, read_hints(file.path()), "s", use, '.');
+  const PredictedSequence found = predict_genes(model, hinted.lattice(), hinted, 1);
+  REQUIRE(found.genes.size() == 1);
+  CHECK(found.genes[0].exons.size() == 2);
+  CHECK(found.genes[0].exons[0].exon == CodingExon{3, 13});
+}
+
+TEST_CASE("lower case lowers the scores of coding sequence, window by window") {
+  const std::string text = "acgtNNACnTGaaTTGg";
+  const auto masked = masked_stretches(text);
+  CHECK(masked == std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 4}, {8, 9}, {11, 13}, {16, 17}});
+  const GeneModel model = gene_grammar("eukaryote");
+  const GeneLattice lattice = compile(model, "m");
+  const std::vector<std::uint8_t> bases = base_codes(text);
+  const auto length = static_cast<std::int64_t>(bases.size());
+  const SequenceSource source(model, lattice, bases, 0, length);
+  const MaskedSequence sequence(model, lattice, source, masked, 0.5);
+  const std::size_t columns = lattice.columns.size();
+  LatticeWindow plain, lowered;
+  for (std::int64_t begin = 0; begin < length; ++begin)
+    for (std::int64_t end = begin + 1; end <= length; ++end) {
+      source.read(begin, end, plain), sequence.read(begin, end, lowered);
+      for (std::size_t i = 0; i < plain.content.size(); ++i) {
+        const char letter = text[static_cast<std::size_t>(begin) + i / columns];
+        const StrandedModel& column = lattice.columns[i % columns];
+        const bool codons = model.contents[static_cast<std::size_t>(column.model)].codons;
+        CHECK(lowered.content[i] == plain.content[i] - (codons && letter >= 'a' ? 0.5F : 0.0F));
+      }
+    }
 }
 
 // Rewards for genes, so that a random sequence is full of them.
