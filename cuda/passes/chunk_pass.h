@@ -12,7 +12,7 @@
 
 #include "cuda/device/device_buffer.h"
 #include "cuda/passes/device_context.h"
-#include "cuda/passes/pass_memory.h"
+#include "cuda/passes/pass_buffers.h"
 #include "cuda/recursion/run_launch.h"
 #include "cuda/tables/device_chain.h"
 

@@ -16,7 +16,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> masked_stretches(std::string_
   return masked;
 }
 
-MaskedSequence::MaskedSequence(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source,
+MaskedSequence::MaskedSequence(const GeneModel& model, const GeneLattice& lattice,
+                               const LatticeSource& source,
                                const std::vector<std::pair<std::int64_t, std::int64_t>>& masked,
                                double penalty)
     : source_(&source),

@@ -21,6 +21,7 @@
 #include "eval/eval_input.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
+#include "genes/masked_sequence.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/text/gene_outputs.h"
@@ -40,6 +41,7 @@ struct GenesArguments {
   std::string report, figures;
   TrackArguments tracks;
   int threads = 1, alternatives = 0;
+  double masked_penalty = 0;
 };
 
 // Sequences are computed side by side until they are so many bases together; longer ones use all threads.
@@ -50,6 +52,7 @@ struct BatchItem {
   std::vector<std::uint8_t> bases;
   std::shared_ptr<const TrackValues> tracks;
   PredictedSequence found;
+  std::vector<std::pair<std::int64_t, std::int64_t>> masked;  // empty without --masked-penalty
 };
 
 class GenesRun {
@@ -77,7 +80,8 @@ class GenesRun {
     std::int64_t bases = 0;
     while (reader.next(sequence)) {
       if (!choice.takes(sequence.name)) continue;
-      batch_.push_back({sequence.name, base_codes(sequence.bases), nullptr, {}});
+      batch_.push_back({sequence.name, base_codes(sequence.bases), nullptr, {}, {}});
+      if (arguments_.masked_penalty > 0) batch_.back().masked = masked_stretches(sequence.bases);
       if (tracks_)
         batch_.back().tracks = scaled_tracks(*tracks_, model_.tracks, sequence.name,
                                              static_cast<std::int64_t>(sequence.bases.size()));
@@ -158,7 +162,9 @@ class GenesRun {
   PredictedSequence predict(const BatchItem& item, const GeneLattice& lattice, char strand,
                             int threads) const {
     const auto length = static_cast<std::int64_t>(item.bases.size());
-    const SequenceSource source(model_, lattice, item.bases, 0, length, item.tracks.get());
+    const SequenceSource bases(model_, lattice, item.bases, 0, length, item.tracks.get());
+    const MaskedSequence masked(model_, lattice, bases, item.masked, arguments_.masked_penalty);
+    const LatticeSource& source = item.masked.empty() ? static_cast<const LatticeSource&>(bases) : masked;
     if (!hints_) return predict_genes(model_, lattice, source, threads, arguments_.alternatives);
     const HintedSequence hinted(model_, lattice, source, *hints_, item.name, arguments_.hint_use, strand);
     PredictedSequence found =
@@ -238,6 +244,11 @@ void add_genes_command(CLI::App& program) {
       "genes of both strands exclude each other (joint), or each strand is computed by itself, so that "
       "genes on opposite strands may overlap (apart)",
       {"joint", "apart"});
+  add_number(
+      *command, "--masked-penalty", arguments->masked_penalty,
+      "natural logarithm that each base of coding sequence loses where the FASTA file is in lower case "
+      "(soft masking of repeats)",
+      CLI::Range(0.0, 100.0));
   add_track_options(*command, arguments->tracks);
   add_number(*command, "-t,-@,--threads", arguments->threads, "number of threads", CLI::Range(1, 1024));
   command

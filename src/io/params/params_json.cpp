@@ -112,7 +112,8 @@ void check_keys(const JsonNode& node) {
     for (const DurationKind::Parameter& parameter : kind->parameters())
       if (!is_among(keys, parameter.name)) keys.push_back(parameter.name);
   node.expect_object(keys);
-  const DurationKind& kind = read_kind(node.at("kind"));
+  const JsonNode name = node.at("kind");
+  const DurationKind& kind = read_kind(name);
   std::vector<std::string_view> own{"kind", "tail"};
   if (kind.is_table()) own.push_back("bias");
   for (const DurationKind::Parameter& parameter : kind.parameters()) own.push_back(parameter.name);

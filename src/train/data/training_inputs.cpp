@@ -273,11 +273,13 @@ class Reader {
   LabelEvidence evidence_of(const LabelledRun& run, std::int64_t first) const {
     const bool is_line = run.label != kNoLabel && !labels_.whole_sequences;
     LabelEvidence known{run.begin - first, run.end - first, {}, {}, is_line};
-    if (run.label >= 0) known.labels = {run.label};
-    if (!is_choice(run.label)) return known;
-    const LabelChoice& choice = labels_.choices[choice_index(run.label)];
-    known.labels = choice.labels;
-    known.log_weights = choice.log_weights;
+    if (is_choice(run.label)) {
+      const LabelChoice& choice = labels_.choices[choice_index(run.label)];
+      known.labels = choice.labels;
+      known.log_weights = choice.log_weights;
+    } else if (run.label >= 0) {
+      known.labels = {run.label};
+    }
     return known;
   }
 

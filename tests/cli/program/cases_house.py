@@ -139,6 +139,24 @@ def test_no_include_points_up(box):
     check(told == ROOMS, "docs/design.md has the rooms in the order %s" % " ".join(told))
 
 
+def test_what_needs_no_cuda_includes_none(box):
+    """Without CUDA the program, its library and the plain sources of cuda/ compile: none reaches its headers."""
+    lists = (ROOT / "cuda" / "CMakeLists.txt").read_text()
+    plain = re.search(r"semicrf_cuda_tables STATIC(.*?)\)", lists, re.S).group(1).split() + ["engine/no_cuda.cpp"]
+    check(len(plain) > 3, "the plain sources of cuda/CMakeLists.txt were not found")
+    waiting = [ROOT / "cuda" / name for name in plain]
+    waiting += [path for room in ("src", "apps") for path in (ROOT / room).rglob("*.cpp")]
+    seen = set()
+    for path in waiting:
+        for kind, name in re.findall(r'^#include ([<"])([^>"]+)', path.read_text(), re.M):
+            check(not name.startswith("cuda_runtime"), "%s needs CUDA" % path.relative_to(ROOT))
+            for base in (ROOT, ROOT / "src"):
+                if kind == '"' and (base / name).exists() and base / name not in seen:
+                    seen.add(base / name)
+                    waiting.append(base / name)
+    check(ROOT / "cuda" / "passes" / "pass_memory.h" in seen, "the walk does not reach pass_memory.h")
+
+
 def test_no_circle_of_includes(box):
     """No header includes itself by way of others."""
     graph = {}

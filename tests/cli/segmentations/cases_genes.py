@@ -125,6 +125,50 @@ def test_same_bytes_for_any_threads_and_compression(box):
     check(box.text("m1.json") == box.text("m4.json"), "threads change the model")
 
 
+def test_masked_bases_cost_coding_sequence(box):
+    make(box)
+    plain = box.ok(["genes", "-p", "model.json", "--sequences", "b", "genome.fa"]).stdout
+    first = re.search(r"\tgene\t(\d+)\t(\d+)\t", plain)
+    names, bases = box.text("genome.fa").split(">b made\n")[0], box.text("genome.fa").split(">b made\n")[1].replace("\n", "")
+    begin, end = int(first.group(1)) - 1, int(first.group(2))
+    box.write("masked.fa", names + ">b made\n" + bases[:begin] + bases[begin:end].lower() + bases[end:] + "\n")
+    command = ["genes", "-p", "model.json", "--sequences", "b", "masked.fa", "--masked-penalty"]
+    check(box.ok(command + ["0"]).stdout == plain, "lower case changes the genes without a penalty")
+    masked = box.ok(command + ["2"]).stdout
+    rest = plain[plain.index("\tgene\t", first.end()):]
+    check(masked.count("\tgene\t") == plain.count("\tgene\t") - 1, "a masked gene is still there, or others are not")
+    check(re.findall(r"\tgene\t\d+\t\d+", masked) == re.findall(r"\tgene\t\d+\t\d+", rest), "other genes changed")
+
+
+def test_parts_of_the_grammar(box):
+    """Untranslated regions of an annotation are learned, and come out as lines that fit their exons."""
+    fasta, gff = genome(("a", "b"), 60, 5)
+    lines = []
+    for line in gff.splitlines():
+        columns = line.split("\t")
+        if len(columns) == 9:
+            lines.append("\t".join(columns[:2] + ["exon", str(int(columns[3]) - 30), str(int(columns[4]) + 30)] + columns[5:8] +
+                                   [columns[8][columns[8].index("Parent"):]]))
+        lines.append(line)
+    box.write("genome.fa", fasta), box.write("genes.gff3", "\n".join(lines) + "\n")
+    train = ["train-genes", "--order", "1", "--max-iterations", "2", "--sequences", "a", "--annotation", "genes.gff3", "-o", "m.json", "genome.fa"]
+    box.ok(train + ["--grammar", "fungus", "--with", "utr,split-stops,u12,gc-ag"])
+    model = json.loads(box.text("m.json"))
+    check(model["format_version"] == "1.2", model["format_version"])
+    said = [line.split("\t") for line in box.ok(["genes", "-p", "m.json", "--sequences", "b", "genome.fa"]).stdout.splitlines() if line[0] != "#"]
+    kinds = {line[2] for line in said}
+    check(kinds == {"gene", "mRNA", "exon", "CDS", "five_prime_UTR", "three_prime_UTR"}, str(kinds))
+    bases = {kind: {} for kind in kinds}
+    for line in said:
+        parent = line[8].split("Parent=")[-1].split(";")[0]
+        bases[line[2]].setdefault(parent, set()).update(range(int(line[3]), int(line[4]) + 1))
+    for name, exons in bases["exon"].items():
+        parts = [bases[kind].get(name, set()) for kind in ("CDS", "five_prime_UTR", "three_prime_UTR")]
+        check(exons == set.union(*parts) and len(exons) == sum(map(len, parts)), name)
+    for wrong in ("utr,introns", ""):
+        box.fails(train + ["--with", wrong or "utr", "--grammar", "fungus" if wrong else "prokaryote"], 2, "--with")
+
+
 def test_gtf_and_gff3_say_the_same(box):
     make(box)
     gtf = re.sub(r"ID=c\d+;Parent=(t\d+)", r'gene_id "g_\1"; transcript_id "\1";', box.text("genes.gff3")).replace("##gff-version 3\n", "")
