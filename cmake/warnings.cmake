@@ -4,6 +4,10 @@ target_compile_options(semicrf_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wundef $<$<BOOL:${SEMICRF_WERROR}>:-Werror>)
 # GCC's -Wconversion leaves signs alone, Clang's does not: indices are signed in many places, and a cast to size_t says nothing.
 target_compile_options(semicrf_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-sign-conversion>)
+# GCC 13 takes every reference that a function returns for one into a temporary argument of it; members of a JSON document are
+# such references, and valid.
+target_compile_options(semicrf_options INTERFACE
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>)
 # GCC takes a source that another one includes for a header, in which unnamed namespaces would be a mistake.
 if(SEMICRF_UNITY OR SEMICRF_SANITIZE)
   target_compile_options(semicrf_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

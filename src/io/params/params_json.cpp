@@ -112,8 +112,7 @@ void check_keys(const JsonNode& node) {
     for (const DurationKind::Parameter& parameter : kind->parameters())
       if (!is_among(keys, parameter.name)) keys.push_back(parameter.name);
   node.expect_object(keys);
-  const JsonNode name = node.at("kind");
-  const DurationKind& kind = read_kind(name);
+  const DurationKind& kind = read_kind(node.at("kind"));
   std::vector<std::string_view> own{"kind", "tail"};
   if (kind.is_table()) own.push_back("bias");
   for (const DurationKind::Parameter& parameter : kind.parameters()) own.push_back(parameter.name);
