@@ -225,6 +225,9 @@ void add_train_genes_command(CLI::App& program) {
   add_number(*command, "--max-iterations", options.iterations, "iterations of the fit of weights; 0: none",
              CLI::Range(0, 10000));
   add_number(*command, "-t,-@,--threads", options.threads, "number of threads", CLI::Range(1, 1024));
+  for (const char* option : {"--grammar", "--with", "--partial", "--tracks", "--track", "--helixer",
+                             "--track-names", "--group-penalty", "--order", "--max-iterations"})
+    from->excludes(command->get_option(option));
   command->callback([arguments] { train_genes(*arguments); });
 }
 

@@ -12,6 +12,8 @@
 #include <optional>
 
 #include "core/text/names.h"
+#include "io/arrays/half.h"
+#include "io/files/byte_view.h"
 #include "io/files/mapped_file.h"
 
 namespace semicrf {
@@ -57,6 +59,7 @@ class DataSet {
       fail(fmt::format("{} dimensions where there should be {}", rank, dimensions));
     shape_.resize(dimensions);
     H5Sget_simple_extent_dims(space.get(), shape_.data(), nullptr);
+    is_half_ = holds_halves();
   }
 
   const std::vector<hsize_t>& shape() const { return shape_; }
@@ -73,14 +76,35 @@ class DataSet {
       fail("cannot be read: the file is damaged, or holds something else");
   }
 
+  // The same as float. The library's own conversion of 16-bit floats, which Helixer writes, goes bit by bit.
+  void read_floats(const std::vector<hsize_t>& first, const std::vector<hsize_t>& count,
+                   std::vector<float>& values) const {
+    if (!is_half_) return read(H5T_NATIVE_FLOAT, first, count, values.data());
+    const Handle type(H5Dget_type(id_.get()), H5Tclose);
+    std::vector<std::uint8_t> halves(2 * values.size());
+    read(type.get(), first, count, halves.data());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(load_number<Half, false>(halves.data() + 2 * i));
+  }
+
   [[noreturn]] void fail(const std::string& what, const std::string& advice = "") const {
     throw InputError({path_, name_, what, advice});
   }
 
  private:
+  // Whether the values are little-endian 16-bit floats of IEEE 754.
+  bool holds_halves() const {
+    const Handle wanted(H5Tcopy(H5T_IEEE_F32LE), H5Tclose), type(H5Dget_type(id_.get()), H5Tclose);
+    // Sign at bit 15, five bits of exponent from bit 10 on, ten of fraction.
+    return wanted.valid() && type.valid() && H5Tset_fields(wanted.get(), 15, 10, 5, 0, 10) >= 0 &&
+           H5Tset_size(wanted.get(), 2) >= 0 && H5Tset_ebias(wanted.get(), 15) >= 0 &&
+           H5Tequal(type.get(), wanted.get()) > 0;
+  }
+
   std::string path_, name_;
   Handle id_;
   std::vector<hsize_t> shape_;
+  bool is_half_ = false;
 };
 
 // Rows [0, end - begin) of a chunk are bases [begin, end), the last base first on the strand '-'.
@@ -136,7 +160,7 @@ class Predictions {
     std::vector<float> values(count * kClasses);
     for (const DataSet* set : {&classes_, phases_ ? &*phases_ : nullptr}) {
       if (set == nullptr) continue;
-      set->read(H5T_NATIVE_FLOAT, {chunk, first, 0}, {1, count, kClasses}, values.data());
+      set->read_floats({chunk, first, 0}, {1, count, kClasses}, values);
       for (hsize_t i = 0; i < count; ++i)
         std::copy_n(values.data() + i * kClasses, kClasses,
                     out + i * tracks() + (set == &classes_ ? 0 : kClasses));
