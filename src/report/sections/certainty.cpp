@@ -17,6 +17,7 @@ struct Kind {
   std::string name, title, reading, x_title, things;
 };
 
+// Without a panel where nothing has a probability.
 Figure probability_figure(const ReportBasis& basis, const std::vector<ProbabilityClasses>& labels,
                           const Kind& kind) {
   Figure figure;
@@ -31,7 +32,7 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
     all.total += one.total;
     all.sum += one.sum;
   }
-  if (labels.size() > 1) panels.push_back(&all);
+  if (labels.size() > 1 && all.total > 0) panels.push_back(&all);
   for (const ProbabilityClasses& one : labels)
     if (one.total > 0) panels.push_back(&one);
   const std::vector<std::size_t> drawn = drawn_labels(basis, kMostPanels);
@@ -218,6 +219,10 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
   section.add(std::move(table));
 }
 
+void add_if_drawn(Section& section, Figure figure) {
+  if (!figure.panels.empty()) section.add(std::move(figure));
+}
+
 std::string boundary_sentence(const Certainty& certainty) {
   return "The segments have " + count_text(certainty.called) +
          " boundaries with a probability; the posterior expects " +
@@ -233,28 +238,33 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
   Section section{"certainty", "How sure", {}};
   if (certainty.has_boundaries) {
     section.add(Paragraph{boundary_sentence(certainty)});
-    section.add(probability_figure(
-        basis, certainty.starts,
-        {"boundary-posterior", "Probability of a boundary where segments start",
-         "By the label that starts. Bars at the right: the place is certain to the bin. A boundary that is "
-         "certain, but "
-         "not to the bin, shares its probability among neighbouring bins and stands further left.",
-         "P(a segment starts at this bin)", "starts"}));
+    add_if_drawn(
+        section,
+        probability_figure(
+            basis, certainty.starts,
+            {"boundary-posterior", "Probability of a boundary where segments start",
+             "By the label that starts. Bars at the right: the place is certain to the bin. A boundary that "
+             "is "
+             "certain, but "
+             "not to the bin, shares its probability among neighbouring bins and stands further left.",
+             "P(a segment starts at this bin)", "starts"}));
   } else {
     section.add(
         Paragraph{"No boundary posterior was given: add --posterior FILE, written by semicrf decode "
                   "--posterior FILE in the run that makes the segments, to see how sure each boundary is."});
   }
   if (certainty.has_labels) {
-    section.add(probability_figure(
-        basis, certainty.called_labels,
-        {"label-posterior", "Probability of the label that was called",
-         certainty.is_of_segments
-             ? "Each bin counts with the mean of its segment (column 5 of the segments). Bars at "
-               "the right: hardly any other label is possible."
-             : "Each bin counts by itself, from the label posteriors. Bars at the right: hardly "
-               "any other label is possible.",
-         "P(label of the bin)", "bins"}));
+    add_if_drawn(
+        section,
+        probability_figure(
+            basis, certainty.called_labels,
+            {"label-posterior", "Probability of the label that was called",
+             certainty.is_of_segments
+                 ? "Each bin counts with the mean of its segment (column 5 of the segments). Bars at "
+                   "the right: hardly any other label is possible."
+                 : "Each bin counts by itself, from the label posteriors. Bars at the right: hardly "
+                   "any other label is possible.",
+             "P(label of the bin)", "bins"}));
   } else {
     section.add(
         Paragraph{"The segments have no posteriors in column 5: decode them without --score none, or give "

@@ -23,6 +23,18 @@ def full(box, *more, output="r.html"):
                    "--truth", "genes.bed", "--annotation", "genes=genes.bed", *more, "-o", output] + TRACKS)
 
 
+def test_one_segment_has_no_boundary_to_be_sure_of(box):
+    """A mean over no boundary was a number that was never written."""
+    box.write("p.json", json.dumps({"format": "semicrf-params", "format_version": "1.0", "labels": ["L", "M"], "max_duration": 10,
+                                    "bin_size": 200, "duration": {"kind": "uniform"}, "transition": [["-inf", 0], [0, "-inf"]]}))
+    box.write("one.bed", "chr1\t0\t200\tL\t154\t.\n"), box.write("one.bedgraph", "chr1\t0\t200\t1.0\n")
+    box.ok(["report", "-q", "-p", "p.json", "--segments", "one.bed", "--posterior", "one.bedgraph", "-o", "r.html"])
+    text = box.text("r.html")
+    Page(text)
+    check("0 starts" not in text and "nan" not in re.sub(r"<style>.*?</style>", "", text, flags=re.S).lower(), "a figure of nothing")
+    check("Probability of the label that was called" in text, "the other figure is gone, too")
+
+
 class Page(html.parser.HTMLParser):
     """Checks that elements are closed in order; collects what the tests look at."""
 
