@@ -1,4 +1,4 @@
-#include "genes/masked_sequence.h"
+#include "genes/text/masked_sequence.h"
 
 #include <algorithm>
 
