@@ -29,3 +29,13 @@ find_package(nlohmann_json 3.10 REQUIRED)
 if(SEMICRF_PORTABLE)
   include(${CMAKE_CURRENT_LIST_DIR}/portable.cmake)
 endif()
+
+# semicrf_use_optional(target NAME...): those of the optional libraries that were found, with SEMICRF_NAME defined.
+function(semicrf_use_optional target)
+  foreach(name ${ARGN})
+    if(${name}_FOUND)
+      target_compile_definitions(${target} PRIVATE SEMICRF_${name})
+      target_link_libraries(${target} PRIVATE PkgConfig::${name})
+    endif()
+  endforeach()
+endfunction()

@@ -224,11 +224,7 @@ class GeneCounter {
     std::int64_t boundary = 0;
     char strand = '+';
 
-    int base(std::int64_t offset) const {  // along the strand
-      const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
-      if (at < 0 || at >= static_cast<std::int64_t>(bases->size())) return kUnknownBase;
-      return strand == '+' ? (*bases)[at] : complement((*bases)[at]);
-    }
+    int base(std::int64_t offset) const { return base_along(*bases, boundary, offset, strand); }
   };
 
   // Sites, lengths and transitions of each gene for itself.

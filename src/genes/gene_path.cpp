@@ -46,15 +46,7 @@ int left_frame(const CodingTranscript& gene) { return static_cast<int>(gene.begi
 int right_frame(const CodingTranscript& gene) { return static_cast<int>(gene.end() % kCodon); }
 
 // What a stretch of a transcript is.
-enum class PartRole {
-  kExon,
-  kStop,
-  kIntron,
-  kSplitStopIntron,
-  kStopRest,
-  kUntranslated,
-  kUntranslatedIntron
-};
+enum class PartRole { kExon, kStop, kIntron, kSplitStopIntron, kStopRest, kUntranslated };
 
 struct TranscriptPart {
   PartRole role = PartRole::kExon;
@@ -123,11 +115,11 @@ class TranscriptParts {
     for (const CodingExon& part : gene_.untranslated) {
       if ((part.end <= gene_.begin()) != left) continue;
       if (left && !any) reached = part.begin;
-      add(PartRole::kUntranslatedIntron, intron, reached, part.begin);
+      add(PartRole::kUntranslated, intron, reached, part.begin);
       add(PartRole::kUntranslated, exon, part.begin, part.end);
       reached = part.end, any = true;
     }
-    if (left && any) add(PartRole::kUntranslatedIntron, intron, reached, gene_.begin());
+    if (left && any) add(PartRole::kUntranslated, intron, reached, gene_.begin());
   }
 
   const CodingTranscript& gene_;

@@ -18,8 +18,8 @@ const char* state_of_exon(const CodingTranscript& gene, std::size_t i);
 // Segments of bases [begin, end) of a sequence with these genes, in positions from `begin`. The genes lie
 // inside with a base at the edges, ascending by begin and by end. Nothing where the grammar has no labels for
 // one of them or for what two share (an exon without a codon, a prokaryote with introns, an overlap of
-// genes with introns, untranslated exons). What the sequence says is asked only where there are several kinds
-// of introns.
+// genes with introns, untranslated exons). The sequence is asked only where the
+// grammar has several kinds of introns.
 std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model, const GeneLattice& lattice,
                                                          const std::vector<std::uint8_t>& bases,
                                                          const std::vector<CodingTranscript>& genes,

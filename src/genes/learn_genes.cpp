@@ -90,17 +90,23 @@ std::optional<GeneFeatures> features_of_genes(const GeneModel& model, const Gene
 class TranscriptChoice {
  public:
   TranscriptChoice(const GeneModel& model, const GeneLattice& lattice, const AnnotatedSequence& sequence)
-      : model_(model), lattice_(lattice), sequence_(sequence) {}
+      : model_(model),
+        lattice_(lattice),
+        sequence_(sequence),
+        has_untranslated_(std::any_of(model.states.begin(), model.states.end(),
+                                      [](const GeneState& state) { return state.untranslated; })) {}
 
   std::vector<CodingTranscript> choose(std::vector<CodingTranscript> transcripts, std::int64_t* overlapping) {
     std::stable_sort(
         transcripts.begin(), transcripts.end(),
         [](const CodingTranscript& a, const CodingTranscript& b) { return a.bases() > b.bases(); });
     for (CodingTranscript& one : transcripts) {
-      if (!one.untranslated.empty() && !features_of_genes(model_, lattice_, sequence_, {one}))
+      if (!has_untranslated_ ||
+          (!one.untranslated.empty() && !features_of_genes(model_, lattice_, sequence_, {one})))
         one.untranslated.clear();
-      if (!fits(one)) drop_untranslated(one);
-      if (!fits(one))
+      bool kept = fits(one);
+      if (!kept && has_untranslated_) drop_untranslated(one), kept = fits(one);
+      if (!kept)
         *overlapping += 1;
       else
         kept_.emplace(one.begin(), std::move(one));
@@ -148,6 +154,7 @@ class TranscriptChoice {
   const GeneModel& model_;
   const GeneLattice& lattice_;
   const AnnotatedSequence& sequence_;
+  bool has_untranslated_;  // the grammar
   std::multimap<std::int64_t, CodingTranscript> kept_;
 };
 

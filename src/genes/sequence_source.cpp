@@ -56,7 +56,7 @@ double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t bounda
   const SignalModel& model = model_->signals[signal.model];
   double sum = 0;
   for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
-    const int code = sites_.base_along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
+    const int code = sites_.along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
     if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][code]);
   }
   return sum + motif_odds(signal, boundary, motifs);

@@ -104,7 +104,7 @@ bool SignalSites::has_word(const StrandedModel& signal, const std::vector<std::v
   const std::int64_t from = model_->signals[signal.model].consensus_at;
   return std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
     for (std::size_t i = 0; i < word.size(); ++i)
-      if (base_along(boundary, from + static_cast<std::int64_t>(i), signal.strand) != word[i]) return false;
+      if (along(boundary, from + static_cast<std::int64_t>(i), signal.strand) != word[i]) return false;
     return true;
   });
 }
@@ -112,10 +112,10 @@ bool SignalSites::has_word(const StrandedModel& signal, const std::vector<std::v
 bool SignalSites::fits_codon(const StrandedModel& signal, std::int64_t boundary) const {
   const SplitSide& side = signal.side;
   if (side.split == SplitCodon::kAny) return true;
-  const auto along = [&](std::int64_t offset) { return base_along(boundary, offset, signal.strand); };
-  if (side.behind) return becomes_stop(side.split, along(0), along(1)) == side.stop;
+  const auto base = [&](std::int64_t offset) { return along(boundary, offset, signal.strand); };
+  if (side.behind) return becomes_stop(side.split, base(0), base(1)) == side.stop;
   const std::int64_t away = signal.strand == '+' ? boundary - signal.frame : signal.frame - boundary;
-  return split_codon(along(-2), along(-1), (away % kCodon + kCodon) % kCodon) == side.split;
+  return split_codon(base(-2), base(-1), (away % kCodon + kCodon) % kCodon) == side.split;
 }
 
 bool SignalSites::stands_at(const StrandedModel& signal, std::int64_t boundary) const {

@@ -17,6 +17,14 @@ inline constexpr std::uint8_t kUnknownBase = 4;
 
 inline int complement(int base) { return base == kUnknownBase ? base : 3 - base; }
 
+// The base `offset` bases along the strand from a boundary of a sequence.
+inline int base_along(const std::vector<std::uint8_t>& bases, std::int64_t boundary, std::int64_t offset,
+                      char strand) {
+  const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
+  if (at < 0 || at >= static_cast<std::int64_t>(bases.size())) return kUnknownBase;
+  return strand == '+' ? bases[at] : complement(bases[at]);
+}
+
 // The bases along the strand of a stop codon.
 inline bool is_stop_codon(int a, int b, int c) {  // TAA, TAG, TGA
   return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
@@ -47,9 +55,8 @@ class SignalSites {
     return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
                                                                                  : (*bases_)[position];
   }
-  // The base `offset` bases along the strand from a boundary.
-  int base_along(std::int64_t boundary, std::int64_t offset, char strand) const {
-    return strand == '+' ? base(boundary + offset) : complement(base(boundary - 1 - offset));
+  int along(std::int64_t boundary, std::int64_t offset, char strand) const {
+    return base_along(*bases_, boundary, offset, strand);
   }
 
  private:

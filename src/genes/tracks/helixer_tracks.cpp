@@ -76,7 +76,8 @@ class DataSet {
       fail("cannot be read: the file is damaged, or holds something else");
   }
 
-  // The same as float. The library's own conversion of 16-bit floats, which Helixer writes, goes bit by bit.
+  // Reads the values as float. The library converts the 16-bit floats that Helixer writes bit by bit, which
+  // is slow.
   void read_floats(const std::vector<hsize_t>& first, const std::vector<hsize_t>& count,
                    std::vector<float>& values) const {
     if (!is_half_) return read(H5T_NATIVE_FLOAT, first, count, values.data());

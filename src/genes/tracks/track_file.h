@@ -31,9 +31,9 @@ std::shared_ptr<const TrackValues> scaled_tracks(const TrackFile& file, const st
 // both. ReadError, InputError: not an archive of such arrays, or arrays of different width.
 std::unique_ptr<TrackFile> open_array_tracks(const std::string& path);
 
-// The same arrays in Zarr stores at or below `folder`; or what GeneCAD's network wrote there: groups with
-// attributes `chromosome_id` and `strand`, logits of classes (`feature_logits`, read as probabilities) and
-// the base of each row (`sequence`). ReadError, InputError: neither, or damaged.
+// Reads the same arrays from Zarr stores at or below `folder`; or what GeneCAD's network wrote there: groups
+// with attributes `chromosome_id` and `strand`, logits of classes (`feature_logits`, read as probabilities)
+// and the base of each row (`sequence`). ReadError, InputError: neither, or damaged.
 std::unique_ptr<TrackFile> open_zarr_tracks(const std::string& folder);
 
 // A track of a bigWig file for each strand; bases without a value have 0.

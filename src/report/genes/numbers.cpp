@@ -77,26 +77,6 @@ ProbabilityClasses classes_of(const std::vector<double>& probabilities) {
   return classes;
 }
 
-Histogram panel_of(const std::string& title, const ProbabilityClasses& classes, const char* things,
-                   const Rgb& color) {
-  Histogram panel;
-  panel.title = title;
-  panel.color = color;
-  panel.subtitle = count_text(std::llround(classes.total)) + " " + things +
-                   (classes.mean() ? ", mean " + short_number(*classes.mean()) : "");
-  panel.x_title = "probability";
-  for (std::size_t i = 0; i <= kProbabilityClasses; ++i)
-    panel.edges.push_back(static_cast<double>(i) / kProbabilityClasses);
-  for (std::size_t i = 0; i < kProbabilityClasses; ++i) {
-    panel.shares.push_back(classes.total > 0 ? classes.counts[i] / classes.total : 0);
-    panel.tips.push_back(short_number(panel.edges[i]) + " to " + short_number(panel.edges[i + 1]) + ": " +
-                         count_text(std::llround(classes.counts[i])) + " " + things + ", " +
-                         share_text(panel.shares[i]));
-  }
-  for (const double tick : {0.0, 0.25, 0.5, 0.75, 1.0}) panel.ticks.push_back({tick, short_number(tick)});
-  return panel;
-}
-
 Figure probability_figure(const GeneStatistics& genes) {
   Figure figure;
   figure.name = "certainty";
@@ -118,7 +98,8 @@ Figure probability_figure(const GeneStatistics& genes) {
       {"This stop codon", "stop", "genes", &genes.stop_probabilities(), kPlaceColor}};
   for (const Kind& kind : kinds) {
     const ProbabilityClasses classes = classes_of(*kind.values);
-    Histogram panel = panel_of(kind.title, classes, kind.things, kind.color);
+    Histogram panel = probability_panel(kind.title, kind.color, classes, kind.things);
+    panel.x_title = "probability";
     for (std::size_t i = 0; i < kProbabilityClasses; ++i)
       figure.table.rows.push_back({text_cell(kind.of), number_cell(panel.edges[i]),
                                    number_cell(panel.edges[i + 1]),

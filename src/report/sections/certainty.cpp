@@ -43,26 +43,15 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
   for (const ProbabilityClasses* one : panels) {
     const bool is_label = one != &all;
     const auto c = is_label ? static_cast<std::size_t>(one - labels.data()) : 0;
-    Histogram panel;
-    panel.title = is_label ? basis.label(c) : "All labels";
-    panel.color = is_label ? basis.colors[c] : Rgb{120, 132, 144};
-    panel.subtitle =
-        count_text(std::llround(one->total)) + " " + kind.things + ", mean " + short_number(*one->mean());
+    const std::string name = is_label ? basis.label(c) : "(all)";
+    Histogram panel = probability_panel(is_label ? name : "All labels",
+                                        is_label ? basis.colors[c] : Rgb{120, 132, 144}, *one, kind.things);
     panel.top = nice_ceiling(top);
     panel.x_title = kind.x_title;
-    for (std::size_t i = 0; i <= kProbabilityClasses; ++i)
-      panel.edges.push_back(static_cast<double>(i) / kProbabilityClasses);
-    for (std::size_t i = 0; i < kProbabilityClasses; ++i) {
-      panel.shares.push_back(one->counts[i] / one->total);
-      panel.tips.push_back(short_number(panel.edges[i]) + " to " + short_number(panel.edges[i + 1]) + ": " +
-                           count_text(std::llround(one->counts[i])) + " " + kind.things + ", " +
-                           share_text(panel.shares[i]));
-      figure.table.rows.push_back({text_cell(is_label ? basis.label(c) : "(all)"),
-                                   number_cell(panel.edges[i]), number_cell(panel.edges[i + 1]),
-                                   count_cell(std::llround(one->counts[i])), share_cell(panel.shares[i]),
-                                   number_cell(one->mean())});
-    }
-    for (const double tick : {0.0, 0.25, 0.5, 0.75, 1.0}) panel.ticks.push_back({tick, short_number(tick)});
+    for (std::size_t i = 0; i < kProbabilityClasses; ++i)
+      figure.table.rows.push_back({text_cell(name), number_cell(panel.edges[i]),
+                                   number_cell(panel.edges[i + 1]), count_cell(std::llround(one->counts[i])),
+                                   share_cell(panel.shares[i]), number_cell(one->mean())});
     if (!is_label || std::ranges::find(drawn, c) != drawn.end())
       figure.panels.push_back(draw_histogram(panel));
   }

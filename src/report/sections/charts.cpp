@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/text/text.h"
@@ -217,6 +218,25 @@ Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
   figure.reading += undrawn_labels(basis, kMostRows);
   figure.panels = {draw_heat_map(picture)};
   return figure;
+}
+
+Histogram probability_panel(const std::string& title, const Rgb& color, const ProbabilityClasses& classes,
+                            const std::string& things) {
+  Histogram panel;
+  panel.title = title;
+  panel.color = color;
+  panel.subtitle = count_text(std::llround(classes.total)) + " " + things +
+                   (classes.mean() ? ", mean " + short_number(*classes.mean()) : "");
+  for (std::size_t i = 0; i <= kProbabilityClasses; ++i)
+    panel.edges.push_back(static_cast<double>(i) / kProbabilityClasses);
+  for (std::size_t i = 0; i < kProbabilityClasses; ++i) {
+    panel.shares.push_back(classes.total > 0 ? classes.counts[i] / classes.total : 0);
+    panel.tips.push_back(short_number(panel.edges[i]) + " to " + short_number(panel.edges[i + 1]) + ": " +
+                         count_text(std::llround(classes.counts[i])) + " " + things + ", " +
+                         share_text(panel.shares[i]));
+  }
+  for (const double tick : {0.0, 0.25, 0.5, 0.75, 1.0}) panel.ticks.push_back({tick, short_number(tick)});
+  return panel;
 }
 
 }  // namespace semicrf

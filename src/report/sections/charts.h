@@ -12,6 +12,7 @@
 #include "draw/svg.h"
 #include "report/blocks.h"
 #include "report/data/basis.h"
+#include "report/data/certainty.h"
 
 namespace semicrf {
 
@@ -35,6 +36,9 @@ struct Histogram {
   double limit = 0;  // a dashed line, with a K over it; 0: none
 };
 Drawing draw_histogram(const Histogram& histogram);
+// Bars over classes of probabilities. `things`: what is counted, for the texts. `top` is left to the caller.
+Histogram probability_panel(const std::string& title, const Rgb& color, const ProbabilityClasses& classes,
+                            const std::string& things);
 
 // Bars, one below the other, each with its number behind it.
 struct Bars {
