@@ -14,7 +14,7 @@ OPTION = r"(?<![\w<{$@/.=-])(--[a-z][a-z0-9-]*|-[A-Za-z@])(?=[\s=\"'`,;:.)\]}]|$
 # Long options of other programs that pages name outside of a command line.
 OTHERS = set("""--preset --build --target --parallel --install --config --privileged --resolution --distribution --prior-strength --segtransition-weight-scale --update --list
 --change --vs --from-image --deb --resources --report --program --help --version --sdm --prefix --fa --ctest --launch-count --set --csv --page
---check --mca --bind-to --oversubscribe --retries --rerun-incomplete --cores --jobs --executor --configfile --lint
+--check --mca --bind-to --write-raw-scores --oversubscribe --retries --rerun-incomplete --cores --jobs --executor --configfile --lint
 --wrapper-prefix --workflow-profile --small --all --corpora --map-by --build-arg --gpus --rm --outdir""".split())
 
 
