@@ -53,7 +53,7 @@ constexpr std::array kGroups = {
                 " --labels --match --tolerance --level --fold-size "},
     OptionGroup{"Sequences", "genes", " --sequences --proteins --coding "},
     OptionGroup{"What is known and what is told", "genes",
-                " --hints --hints-as --hint-weight --masked-penalty --strands --alternatives "},
+                " --hints --hints-as --hint-weight --masked-penalty --ends --strands --alternatives "},
     OptionGroup{"Sequences and annotation", "train-genes",
                 " --annotation --partial --sequences --grammar --with --order --from --rounds "},
     OptionGroup{"Scores of a network", "genes", " --tracks --track --helixer "},

@@ -59,10 +59,9 @@ class PathScorer {
 
  private:
   bool add_duration(const LatticeSegment& segment, const LatticeLabel& label) {
-    const LengthModel& law = model_.lengths[label.law];
     const double score =
-        duration_score(law.table, law.log_tail, label.modulus, label.residue, segment.end - segment.begin);
-    sum_.lengths[label.law] += score;
+        duration_score(lattice_.lattice, label, segment.begin, segment.end, source_.length());
+    sum_.lengths[label.law] += score / model_.lengths[label.law].weight;
     return score > kNegativeInfinity;
   }
   bool is_barred(const LatticeSegment& segment, const LatticeLabel& label) const {

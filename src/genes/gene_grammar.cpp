@@ -401,6 +401,9 @@ GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
     alone.lattice.edges.push_back(edge);
     alone.transition_of_edge.push_back(lattice.transition_of_edge[e]);
   }
+  for (std::size_t c = 0; c < alone.labels.size(); ++c)
+    if (!is_there(static_cast<int>(c)))
+      alone.lattice.labels[c].initial = alone.lattice.labels[c].final = kNegativeInfinity;
   return alone;
 }
 

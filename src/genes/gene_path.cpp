@@ -253,6 +253,27 @@ std::optional<std::vector<LatticeSegment>> path_of_genes(const GeneModel& model,
   return path.take();
 }
 
+namespace {
+
+// Where a path begins or ends within genes.
+void mark_cuts(const GeneLattice& lattice, const std::vector<LatticeSegment>& path,
+               std::vector<PathGene>& genes) {
+  if (genes.empty()) return;
+  const auto label = [&](const LatticeSegment& one) -> const GeneLabel& {
+    return lattice.labels[static_cast<std::size_t>(one.label)];
+  };
+  PathGene &left = genes.front(), &right = genes.back();
+  if (label(path.front()).state != 0) left.cut_left = true, left.first = left.transcript_first;
+  if (label(path.back()).state != 0) right.cut_right = true, right.last = right.transcript_last;
+  const auto phase = [](std::int64_t bases) { return static_cast<int>((bases % kCodon + kCodon) % kCodon); };
+  if (left.cut_left && left.strand == '+' && !left.exons.empty())
+    left.first_phase = phase(label(path.front()).next_frame - left.exons.front().begin);
+  if (right.cut_right && right.strand == '-' && !right.exons.empty())
+    right.first_phase = phase(right.exons.back().end - label(path.back()).frame);
+}
+
+}  // namespace
+
 std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& lattice,
                                     const std::vector<LatticeSegment>& path, std::int64_t begin) {
   const auto follows = [&](int from, int to) {
@@ -272,7 +293,7 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
     if (inside && is_overlap(state.frame) && !genes.back().exons.empty()) {
       genes.back().exons.back().end = exon.end;
       genes.back().last = genes.back().transcript_last = i + 1;
-      genes.push_back({i, i + 1, i, i + 1, label.next_strand, {exon}, {}});
+      genes.push_back({i, i + 1, i, i + 1, label.next_strand, {exon}, {}, false, false, 0});
       continue;
     }
     if (inside) {  // another gene, where one may end and another begin
@@ -280,7 +301,7 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
       const bool plus = label.strand == '+';
       inside = !follows(plus ? left : label.state, 0) || !follows(0, plus ? label.state : left);
     }
-    if (!std::exchange(inside, true)) genes.push_back({i, i, i, i, label.strand, {}, {}});
+    if (!std::exchange(inside, true)) genes.push_back({i, i, i, i, label.strand, {}, {}, false, false, 0});
     PathGene& gene = genes.back();
     gene.transcript_last = i + 1;
     if (state.untranslated) gene.untranslated.push_back(exon);
@@ -292,6 +313,8 @@ std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& l
     else
       gene.exons.push_back(exon);
   }
+  mark_cuts(lattice, path, genes);
+  std::erase_if(genes, [](const PathGene& gene) { return gene.exons.empty(); });
   return genes;
 }
 

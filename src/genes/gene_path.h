@@ -33,8 +33,14 @@ struct PathGene {
   char strand = '+';
   std::vector<CodingExon> exons;  // CDS, bases of the sequence; coding states that touch are one exon
   std::vector<CodingExon> untranslated;
+  // The path begins, or ends, within its coding sequence or an intron of it (which is in [first, last) then).
+  bool cut_left = false, cut_right = false;
+  // Bases of the sequence before the first base of a codon in the exon at a cut, along the strand: 0, 1, 2;
+  // a gene with its start codon has 0.
+  int first_phase = 0;
 };
 
+// Those with coding bases.
 std::vector<PathGene> genes_of_path(const GeneModel& model, const GeneLattice& lattice,
                                     const std::vector<LatticeSegment>& path, std::int64_t begin);
 

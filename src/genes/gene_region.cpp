@@ -37,6 +37,7 @@ class WithinGene {
 
 Lattice lattice_of_gene(const GeneModel& model, const GeneLattice& lattice, const GeneEnds& ends) {
   Lattice region = lattice.lattice;
+  region.cut_begin = ends.cut_left, region.cut_end = ends.cut_right;
   const WithinGene within(model, lattice);
   const bool shares = std::any_of(model.states.begin(), model.states.end(),
                                   [](const GeneState& state) { return is_overlap(state.frame); });

@@ -16,6 +16,7 @@ struct GeneEnds {
   int frame = 0;               // where its codons begin at its left end, modulo 3
   std::vector<double> before;  // by label: forward message where the gene begins at the left, or -inf
   std::vector<double> behind;  // by label: backward message where it ends at the right, or -inf
+  bool cut_left = false, cut_right = false;  // the ends of the sequence cut it off there
 };
 
 // The lattice of the paths that go from one end to the other within this gene alone. The messages are

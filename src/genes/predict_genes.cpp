@@ -25,6 +25,9 @@ struct PathBoundary {
   double ends = kNegativeInfinity;    // segment, one ends there with the signal of the left
   // All that begin so and that end so: label and message.
   std::vector<std::pair<int, double>> all_before, all_behind;
+  // The labels that may stand in place of the segment of the path that an end of the sequence cuts off: with
+  // their scores at the end, and with the messages at the other side of the segment.
+  std::vector<std::pair<int, double>> cut_before, cut_behind;
 };
 
 class Predictor {
@@ -47,12 +50,13 @@ class Predictor {
     LatticePath path = best_path(lattice_.lattice, windows, threads_);
     out.score = path.score;
     path_ = std::move(path.segments);
-    boundaries_.resize(path_.size());
+    boundaries_.resize(path_.size() + 1);
     std::vector<std::int64_t> inner;
     for (std::size_t i = 1; i < path_.size(); ++i) inner.push_back(path_[i].begin);
     const MessagesAt messages = messages_at(lattice_.lattice, windows, inner, threads_);
     out.log_z = messages.log_z;
     look_up(inner, messages);
+    look_up_ends();
     for (const PathGene& gene : genes_of_path(model_, lattice_, path_, 0))
       out.genes.push_back(finish(gene, out.log_z));
     return out;
@@ -77,6 +81,7 @@ class Predictor {
       const auto [label, signal] = there.step->endings[i];
       const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
       if (label == left) boundary.behind = behind;
+      if (segment == 1 && is_alike_at_end(label, left)) boundary.cut_behind.emplace_back(label, behind);
       if (!is_alike(label, signal, left, labels[static_cast<std::size_t>(left)].end_signal)) continue;
       boundary.all_behind.emplace_back(label, behind);
       boundary.ends =
@@ -86,12 +91,40 @@ class Predictor {
       const auto& begins = there.step->beginnings[i];
       const double before = messages.forward.beginnings[there.first_beginning + i];
       if (begins.label == right) boundary.before = before;
+      if (segment + 1 == path_.size() && is_alike_at_end(begins.label, right))
+        boundary.cut_before.emplace_back(begins.label, before);
       if (!is_alike(begins.label, begins.signal, right, labels[static_cast<std::size_t>(right)].start_signal))
         continue;
       boundary.all_before.emplace_back(begins.label, before);
       boundary.begins =
           log_add(boundary.begins, before + messages.backward.endings[mirrored.first_ending + i] - log_z);
     }
+  }
+
+  // What the ends of the sequence say of the first and the last segment, where they may be cut off.
+  void look_up_ends() {
+    if (path_.empty()) return;
+    const auto& labels = lattice_.lattice.labels;
+    for (std::size_t c = 0; c < labels.size(); ++c) {
+      const auto label = static_cast<int>(c);
+      if (labels[c].initial > kNegativeInfinity && is_alike_at_end(label, path_.front().label))
+        boundaries_.front().cut_before.emplace_back(label, labels[c].initial);
+      if (labels[c].final > kNegativeInfinity && is_alike_at_end(label, path_.back().label))
+        boundaries_.back().cut_behind.emplace_back(label, labels[c].final);
+    }
+    boundaries_.front().all_before = boundaries_.front().cut_before;
+    boundaries_.back().all_behind = boundaries_.back().cut_behind;
+  }
+
+  // Whether two labels mean the same for a gene that is cut off in them: states that differ in what lies
+  // beyond, or in how the coding sequence looks.
+  bool is_alike_at_end(int label, int of_path) const {
+    const GeneLabel &one = lattice_.labels[static_cast<std::size_t>(label)],
+                    &other = lattice_.labels[static_cast<std::size_t>(of_path)];
+    if (one.state == 0 || other.state == 0) return one.state == other.state;
+    return one.strand == other.strand && one.frame == other.frame &&
+           model_.states[static_cast<std::size_t>(one.state)].coding ==
+               model_.states[static_cast<std::size_t>(other.state)].coding;
   }
 
   // Whether a label at a boundary means the same for a gene as the one of the path: by their signals, and
@@ -104,14 +137,25 @@ class Predictor {
     return one.strand == other.strand && state.coding && state.frame == FrameRule::kNone;
   }
 
-  // The probability of exactly these segments of the path, which are neither the first nor the last.
+  // The probability of exactly these segments of the path, where the ends of the sequence cut the first or
+  // the last one off with all labels that mean the same.
   double probability(std::size_t first, std::size_t last, double log_z) const {
-    const std::vector<LatticeSegment> inside(path_.begin() + static_cast<std::ptrdiff_t>(first),
-                                             path_.begin() + static_cast<std::ptrdiff_t>(last));
-    const auto features = features_of_path(model_, lattice_, source_, inside);
-    if (!features) return 0;
-    const double score = score_of(model_, *features);
-    return std::min(1.0, std::exp(boundaries_[first].before + score + boundaries_[last].behind - log_z));
+    std::vector<LatticeSegment> inside(path_.begin() + static_cast<std::ptrdiff_t>(first),
+                                       path_.begin() + static_cast<std::ptrdiff_t>(last));
+    std::vector<std::pair<int, double>> before{{inside.front().label, boundaries_[first].before}};
+    std::vector<std::pair<int, double>> behind{{inside.back().label, boundaries_[last].behind}};
+    const bool cut_left = first == 0, cut_right = last == path_.size(), alone = inside.size() == 1;
+    if (cut_left || (cut_right && alone)) before = boundaries_[first].cut_before;
+    if (cut_right || (cut_left && alone)) behind = boundaries_[last].cut_behind;
+    double sum = kNegativeInfinity;
+    for (const auto& [left, message_before] : before)
+      for (const auto& [right, message_behind] : behind) {
+        if (inside.size() == 1 && left != right) continue;
+        inside.front().label = left, inside.back().label = right;
+        if (const auto features = features_of_path(model_, lattice_, source_, inside))
+          sum = log_add(sum, message_before + score_of(model_, *features) + message_behind);
+      }
+    return std::min(1.0, std::exp(sum - log_z));
   }
 
   PredictedGene finish(const PathGene& gene, double log_z) const {
@@ -119,6 +163,7 @@ class Predictor {
     out.strand = gene.strand;
     out.probability = shares_ && gene.exons.size() == 1 ? probability_beside_others(gene, log_z)
                                                         : probability(gene.first, gene.last, log_z);
+    out.cut_left = gene.cut_left, out.cut_right = gene.cut_right;
     const double left = std::min(1.0, std::exp(boundaries_[gene.first].begins));
     const double right = std::min(1.0, std::exp(boundaries_[gene.last].ends));
     out.start_probability = gene.strand == '+' ? left : right;
@@ -126,7 +171,8 @@ class Predictor {
     add_exons(gene, log_z, out);
     out.transcript_probability = out.probability;
     if (!gene.untranslated.empty()) add_untranslated(gene, log_z, out);
-    if (alternatives_ > 0 && !shares_) add_alternatives(gene, log_z, out);
+    if (alternatives_ > 0 && !shares_ && !gene.cut_left && !gene.cut_right)
+      add_alternatives(gene, log_z, out);
     return out;
   }
 
@@ -135,7 +181,8 @@ class Predictor {
     const GeneLabel& label = lattice_.labels[static_cast<std::size_t>(path_[gene.first].label)];
     const bool shared = is_overlap(model_.states[static_cast<std::size_t>(label.state)].frame);
     const std::vector<double> none(lattice_.labels.size(), kNegativeInfinity);
-    GeneEnds ends{gene.strand, shared ? label.next_frame : label.frame, none, none};
+    GeneEnds ends{gene.strand,   shared ? label.next_frame : label.frame, none, none, gene.cut_left,
+                  gene.cut_right};
     for (const auto& [one, message] : boundaries_[gene.first].all_before)
       ends.before[static_cast<std::size_t>(one)] = message;
     for (const auto& [one, message] : boundaries_[gene.last].all_behind)
@@ -161,13 +208,14 @@ class Predictor {
       if (made.size() != 1 || made[0].exons == gene.exons) continue;
       PredictedAlternative alternative{{}, p};
       for (const CodingExon& exon : made[0].exons) alternative.exons.push_back({exon, 0, 0});
-      set_phases(gene.strand, alternative.exons);
+      set_phases(gene.strand, 0, alternative.exons);
       out.alternatives.push_back(std::move(alternative));
     }
   }
 
-  static void set_phases(char strand, std::vector<PredictedExon>& exons) {
-    std::int64_t coding = 0;
+  // `first`: of the first one along the strand.
+  static void set_phases(char strand, int first, std::vector<PredictedExon>& exons) {
+    std::int64_t coding = kCodon - first;
     const auto set_phase = [&](PredictedExon& exon) {
       exon.phase = static_cast<int>((3 - coding % 3) % 3);
       coding += exon.exon.end - exon.exon.begin;
@@ -184,7 +232,7 @@ class Predictor {
       const double p = exon_probability(exon, i, log_z);
       out.exons.push_back({exon, 0, gene.exons.size() == 1 ? out.probability : p});
     }
-    set_phases(gene.strand, out.exons);
+    set_phases(gene.strand, gene.first_phase, out.exons);
   }
 
   // The probability of exactly the segments of the path in an exon, from segment i or a later one on; i:

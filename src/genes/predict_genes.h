@@ -25,15 +25,21 @@ struct PredictedAlternative {
 
 struct PredictedGene {
   char strand = '+';
-  std::vector<PredictedExon> exons;                // CDS, ascending; the stop codon included
-  double probability = 0;                          // that there is exactly this coding sequence
-  double start_probability = 0;                    // that a gene starts at its start codon
-  double stop_probability = 0;                     // that a gene stops at its stop codon
+  std::vector<PredictedExon> exons;  // CDS, ascending; the stop codon included
+  double probability = 0;            // that there is exactly this coding sequence
+  double start_probability = 0;      // that a gene starts at its start codon
+  double stop_probability = 0;       // that a gene stops at its stop codon
+  // The end of the sequence cuts it off within its coding sequence or an intron, there without a start or
+  // stop codon, whose probability is 0 then; its own one is that of what there is of it.
+  bool cut_left = false, cut_right = false;
   std::vector<PredictedAlternative> alternatives;  // the most probable first
   // With untranslated regions: their exons and parts of exons, the whole exons, all ascending and without
   // phases; and that there is exactly this transcript. Without: empty, and `probability`.
   std::vector<PredictedExon> untranslated, whole_exons;
   double transcript_probability = 0;
+
+  bool has_start() const { return strand == '+' ? !cut_left : !cut_right; }
+  bool has_stop() const { return strand == '+' ? !cut_right : !cut_left; }
 };
 
 struct PredictedSequence {
@@ -46,8 +52,8 @@ struct PredictedSequence {
 // Alternatives that are less probable are not told.
 inline constexpr double kLeastAlternative = 1e-3;
 
-// `lattice`: that of the model, perhaps with more barriers. Probabilities are exact under the model, but for
-// rounding. `alternatives`: of each gene, at most.
+// `lattice`: that of the model, perhaps with more barriers or open_ends(). Probabilities are exact under the
+// model, but for rounding. `alternatives`: of each gene that is not cut, at most.
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
                                 const LatticeSource& source, int threads, int alternatives = 0);
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,

@@ -1,6 +1,7 @@
 // semicrf genes: genes of DNA sequences, as GFF3.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "eval/eval_input.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
+#include "genes/open_ends.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/text/gene_outputs.h"
@@ -36,7 +38,7 @@ namespace {
 
 struct GenesArguments {
   std::string model, fasta, output = "-", proteins, coding, sequences, strands = "joint", hints;
-  std::string hints_as = "weights";
+  std::string hints_as = "weights", ends = "auto";
   HintUse hint_use;
   std::string report, figures;
   TrackArguments tracks;
@@ -64,6 +66,7 @@ class GenesRun {
         tracks_(arguments.tracks.open()) {
     check_tracks();
     if (!arguments.report.empty() || !arguments.figures.empty()) report_.emplace(model_);
+    if (opens_ends()) lattices_[0] = open_ends(model_, std::move(lattices_[0]));
     if (arguments.strands == "apart")
       lattices_ = {lattice_of_strand(lattices_[0], '+'), lattice_of_strand(lattices_[0], '-')};
   }
@@ -100,6 +103,13 @@ class GenesRun {
   }
 
  private:
+  // Draft assemblies are common in bacteria; ends of whole chromosomes have few genes.
+  bool opens_ends() const {
+    if (arguments_.ends != "auto") return arguments_.ends == "open";
+    return std::none_of(model_.states.begin(), model_.states.end(),
+                        [](const GeneState& state) { return state.frame == FrameRule::kCarry; });
+  }
+
   // The tracks of the model must be given, in its order where they have names.
   void check_tracks() const {
     std::vector<std::string> wanted;
@@ -129,6 +139,7 @@ class GenesRun {
          {"Description of the model", model_.description},
          {"Hints", hints_ ? arguments_.hints + ", as " + arguments_.hints_as : "none"},
          {"Strands", arguments_.strands},
+         {"Ends of sequences", opens_ends() ? "open" : "closed"},
          {"Genes", arguments_.output}}};
     const std::vector<Section> sections = report_->sections(facts);
     if (!arguments_.report.empty()) outputs_.open(arguments_.report).write(report_->page(facts, sections));
@@ -215,7 +226,9 @@ void add_genes_command(CLI::App& program) {
                   "exactly this gene;\n"
                   "                        of exon and CDS: exactly this exon. p_start, p_stop: that a gene "
                   "starts at its\n"
-                  "                        start codon, that one stops at its stop codon\n"
+                  "                        start codon, that one stops at its stop codon. partial=true, "
+                  "start_range and\n"
+                  "                        end_range: an end of the sequence cuts the gene off (--ends)\n"
                   "  --proteins FILE       FASTA of the proteins\n"
                   "  --coding FILE         FASTA of the coding sequences\n"
                   "  --report FILE         an HTML page: numbers, certainty, the genes to look at first, "
@@ -244,6 +257,11 @@ void add_genes_command(CLI::App& program) {
       "genes of both strands exclude each other (joint), or each strand is computed by itself, so that "
       "genes on opposite strands may overlap (apart)",
       {"joint", "apart"});
+  add_choice(
+      *command, "--ends", arguments->ends,
+      "the ends of a sequence may cut genes off (open), or every gene lies within it (closed); auto: open "
+      "where the model has no introns",
+      {"auto", "open", "closed"});
   add_number(
       *command, "--masked-penalty", arguments->masked_penalty,
       "natural logarithm that each base of coding sequence loses where the FASTA file is in lower case "

@@ -106,10 +106,8 @@ class PathSearch {
     const Partial partial = partials_[index];
     const LatticeLabel& label = lattice_.labels[static_cast<std::size_t>(partial.label)];
     const std::int64_t behind = limit(label, partial.begin);
-    const LatticeLaw& law = lattice_.laws[static_cast<std::size_t>(label.law)];
     const auto score_up_to = [&](std::int64_t end) {
-      const double duration =
-          duration_score(law.table, law.log_tail, label.modulus, label.residue, end - partial.begin);
+      const double duration = duration_score(lattice_, label, partial.begin, end, length_);
       return duration == kNegativeInfinity
                  ? duration
                  : partial.score + duration + content(label.column, partial.begin, end);

@@ -35,6 +35,10 @@ inline double duration_score(const std::vector<double>& table, double log_tail, 
   return table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * log_tail;
 }
 
+// The law of what is left of a segment where one end of the sequence (`ends` 1), or both, cut it off: the
+// logarithm of the sum over all durations that it may have had, once for each way to lay one beyond the ends.
+LatticeLaw cut_law(const LatticeLaw& law, int ends);
+
 inline constexpr std::int64_t kBarrierReach = 4;
 
 // No segment of the label that begins at place + last_begin or before ends at place + first_end or behind,
@@ -70,7 +74,15 @@ struct Lattice {
   std::vector<LatticeLabel> labels;
   std::vector<LatticeLaw> laws;
   std::vector<LatticeEdge> edges;
+  // Whether segments go on beyond 0 and beyond T. Those there have durations by the laws below, whatever
+  // their remainder.
+  bool cut_begin = false, cut_end = false;
+  std::vector<LatticeLaw> cut_laws, twice_cut_laws;  // by law, where segments are cut
 };
+
+// The score of the duration of a segment of a sequence of `length` positions.
+double duration_score(const Lattice& lattice, const LatticeLabel& label, std::int64_t begin, std::int64_t end,
+                      std::int64_t length);
 
 // What a sequence has at the boundaries and positions of [begin, end).
 struct LatticeWindow {

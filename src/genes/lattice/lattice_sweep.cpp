@@ -31,8 +31,11 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
   if (semiring == LatticeSemiring::kLog)
     for (std::size_t i = 0; i < linear.size(); ++i) linear[i] = linear_law(lattice.laws[i], length);
   linear_laws_ = std::make_shared<const std::vector<LinearLaw>>(std::move(linear));
+  const bool cut = lattice.cut_begin || lattice.cut_end;
   for (const LatticeLabel& label : lattice.labels)
-    open_.emplace_back(lattice.laws[label.law], (*linear_laws_)[label.law], label, semiring);
+    open_.emplace_back(lattice.laws[label.law], (*linear_laws_)[label.law],
+                       cut ? &lattice.cut_laws[label.law] : nullptr,
+                       cut ? &lattice.twice_cut_laws[label.law] : nullptr, label, semiring);
   prepare_barriers();
 }
 
@@ -90,8 +93,13 @@ void LatticeSweep::begin() {
   if (std::exchange(begun_, true)) return;
   for (std::size_t c = 0; c < open_.size(); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
-    const double value = direction_ == Direction::kForward ? label.initial : label.final;
-    if (value > kNegativeInfinity) open_[c].open(0, value);
+    const bool forward = direction_ == Direction::kForward;
+    const double value = forward ? label.initial : label.final;
+    if (value == kNegativeInfinity) continue;
+    if (forward ? lattice_->cut_begin : lattice_->cut_end)
+      open_[c].open_cut(value);
+    else
+      open_[c].open(0, value);
   }
 }
 
@@ -190,9 +198,12 @@ LatticeEnd LatticeSweep::end() {
   LatticeEnd end;
   for (std::size_t c = 0; c < open_.size(); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
-    ClosedSegments closed = open_[c].close(length_, ClosingDetail::kAll);
+    const bool forward = direction_ == Direction::kForward;
+    const double last = forward ? label.final : label.initial;
+    ClosedSegments closed = (forward ? lattice_->cut_end : lattice_->cut_begin)
+                                ? open_[c].close_cut(length_)
+                                : open_[c].close(length_, ClosingDetail::kAll);
     closed.value += content_of(static_cast<int>(c));
-    const double last = direction_ == Direction::kForward ? label.final : label.initial;
     const double value = closed.value + last;
     if (semiring_ == LatticeSemiring::kLog) {
       end.value = log_add(end.value, value);

@@ -31,10 +31,12 @@ LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest) {
   return linear;
 }
 
-OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLabel& label,
-                           LatticeSemiring semiring)
+OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLaw* cut,
+                           const LatticeLaw* twice_cut, const LatticeLabel& label, LatticeSemiring semiring)
     : law_(&law),
       linear_(&linear),
+      cut_(cut),
+      twice_cut_(twice_cut),
       semiring_(semiring),
       modulus_(label.modulus),
       residue_(label.residue),
@@ -85,6 +87,7 @@ void OpenSegments::Class::drop_gone() {
 }
 
 void OpenSegments::forget(std::int64_t boundary) {
+  if (boundary >= 0) cut_value_ = kNegativeInfinity;
   for (Class& kept : classes_) {
     kept.tail = {};
     if (kept.oldest > boundary) continue;
@@ -97,7 +100,7 @@ void OpenSegments::forget(std::int64_t boundary) {
 void OpenSegments::age(Class& kept, std::int64_t boundary) const {
   while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {
     const std::size_t start = kept.first++;
-    if (!has_tail_) continue;
+    if (law_->log_tail == kNegativeInfinity) continue;
     const std::int64_t at = kept.boundaries[start];
     const double value = kept.values[start] - static_cast<double>(at) * law_->log_tail;
     Tail& tail = kept.tail;
@@ -115,12 +118,57 @@ void OpenSegments::age(Class& kept, std::int64_t boundary) const {
 }
 
 double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const {
-  if (kept.tail.value == kNegativeInfinity) return kNegativeInfinity;
+  if (kept.tail.value == kNegativeInfinity || !has_tail_) return kNegativeInfinity;
   return kept.tail.value + law_->table[tail_from_ - 1] +
          static_cast<double>(boundary - tail_from_) * law_->log_tail;
 }
 
+// Adds segments of that duration score that began at `start`.
+void OpenSegments::add(ClosedSegments& closed, double value, double score, std::int64_t start) const {
+  if (value == kNegativeInfinity) return;
+  if (semiring_ == LatticeSemiring::kMax) {
+    if (value >= closed.value) closed.value = value, closed.start = start;
+    return;
+  }
+  closed.value = log_add(closed.value, value);
+  closed.duration_score += std::exp(value - closed.value) * (score - closed.duration_score);
+}
+
 ClosedSegments OpenSegments::close(std::int64_t boundary, ClosingDetail detail) {
+  ClosedSegments closed = close_begun(boundary, detail);
+  if (cut_value_ == kNegativeInfinity) return closed;
+  const double score = duration_score(cut_->table, cut_->log_tail, 1, 0, boundary);
+  // The latest is the best among equals.
+  if (semiring_ == LatticeSemiring::kLog || cut_value_ + score > closed.value)
+    add(closed, cut_value_ + score, score, 0);
+  return closed;
+}
+
+ClosedSegments OpenSegments::close_cut(std::int64_t boundary) const {
+  ClosedSegments closed;
+  const auto score_of = [&](const LatticeLaw& law, std::int64_t duration) {
+    return duration_score(law.table, law.log_tail, 1, 0, duration);
+  };
+  if (cut_value_ > kNegativeInfinity) {
+    const double score = score_of(*twice_cut_, boundary);
+    add(closed, cut_value_ + score, score, 0);
+  }
+  for (const Class& kept : classes_) {
+    if (kept.tail.value > kNegativeInfinity) {
+      const double level = cut_->table.back() + static_cast<double>(boundary - longest_) * law_->log_tail;
+      add(closed, kept.tail.value + level, level - kept.tail.mean_start * law_->log_tail,
+          kept.tail.best_start);
+    }
+    for (std::size_t i = kept.first; i < kept.boundaries.size(); ++i) {
+      if (kept.boundaries[i] == boundary) continue;
+      const double score = score_of(*cut_, boundary - kept.boundaries[i]);
+      add(closed, kept.values[i] + score, score, kept.boundaries[i]);
+    }
+  }
+  return closed;
+}
+
+ClosedSegments OpenSegments::close_begun(std::int64_t boundary, ClosingDetail detail) {
   Class& kept = classes_[class_of(boundary - residue_)];
   if (boundary - kept.oldest > longest_) age(kept, boundary);
   // What begins here does not end here.

@@ -46,16 +46,20 @@ LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest);
 // value less a scale that its class has. Copies are states to go on from.
 class OpenSegments {
  public:
-  // All must outlive it.
-  OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLabel& label,
-               LatticeSemiring semiring);
+  // All must outlive it. `cut`, `twice_cut`: null where no segment is cut at an end of the sequence.
+  OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLaw* cut,
+               const LatticeLaw* twice_cut, const LatticeLabel& label, LatticeSemiring semiring);
 
   // A segment begins at `boundary`. `value`: everything before, less the content up to here.
   void open(std::int64_t boundary, double value);
+  // One goes on that began before 0.
+  void open_cut(double value) { cut_value_ = value; }
   // All that began at `boundary` or before are impossible.
   void forget(std::int64_t boundary);
   // Over all that may end at `boundary`.
   ClosedSegments close(std::int64_t boundary, ClosingDetail detail);
+  // Over all that are open at `boundary`, the last one, and end behind it.
+  ClosedSegments close_cut(std::int64_t boundary) const;
 
  private:
   struct Tail {
@@ -77,6 +81,8 @@ class OpenSegments {
   void age(Class& kept, std::int64_t boundary) const;
   double mean_tail_score(const Class& kept, std::int64_t boundary) const;
   double tail_score(const Class& kept, std::int64_t boundary) const;
+  ClosedSegments close_begun(std::int64_t boundary, ClosingDetail detail);
+  void add(ClosedSegments& closed, double value, double score, std::int64_t start) const;
   ClosedSegments sum(Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
   // Without the tail. Nothing (-inf) where weights are too small to tell.
   ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
@@ -87,11 +93,14 @@ class OpenSegments {
 
   const LatticeLaw* law_;
   const LinearLaw* linear_;
+  const LatticeLaw *cut_, *twice_cut_;
+  // The segment that began before 0: what open_cut() was given.
+  double cut_value_ = -std::numeric_limits<double>::infinity();
   LatticeSemiring semiring_;
   int modulus_, residue_;
   std::int64_t longest_;        // K
   std::int64_t tail_from_;      // the longest duration of the table that has the residue
-  bool has_tail_;               // and it is possible
+  bool has_tail_;               // and it is possible there
   std::vector<Class> classes_;  // by remainder
 };
 

@@ -35,9 +35,10 @@ class GeneLines {
   void add() {
     const std::vector<CodingExon> exons = whole_exons(coding(gene_.exons), coding(gene_.untranslated));
     begin_ = exons.front().begin + 1, end_ = exons.back().end;
-    add_line("gene", begin_, end_, score_text(gene_.probability), ".",
-             fmt::format("ID={};p_start={:.4g};p_stop={:.4g}", id_, gene_.start_probability,
-                         gene_.stop_probability));
+    std::string attributes = "ID=" + id_;
+    if (gene_.has_start()) attributes += fmt::format(";p_start={:.4g}", gene_.start_probability);
+    if (gene_.has_stop()) attributes += fmt::format(";p_stop={:.4g}", gene_.stop_probability);
+    add_line("gene", begin_, end_, score_text(gene_.probability), ".", attributes);
     add_transcript(1, gene_.exons, gene_.transcript_probability, true);
     int number = 1;
     for (const PredictedAlternative& other : gene_.alternatives)
@@ -87,8 +88,16 @@ class GeneLines {
   }
   void add_line(const char* kind, std::int64_t from, std::int64_t to, const std::string& score,
                 const std::string& phase, const std::string& attributes) {
-    text_ += fmt::format("{}\tsemicrf\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", sequence_, kind, from, to, score,
-                         gene_.strand, phase, attributes);
+    text_ += fmt::format("{}\tsemicrf\t{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", sequence_, kind, from, to, score,
+                         gene_.strand, phase, attributes, range_text(from, to));
+  }
+  // Where a line has an end that the sequence cuts off.
+  std::string range_text(std::int64_t from, std::int64_t to) const {
+    const bool left = gene_.cut_left && from == begin_, right = gene_.cut_right && to == end_;
+    std::string text = left || right ? ";partial=true" : "";
+    if (left) text += fmt::format(";start_range=.,{}", from);
+    if (right) text += fmt::format(";end_range={},.", to);
+    return text;
   }
 
   const std::string& sequence_;
@@ -98,17 +107,20 @@ class GeneLines {
   std::int64_t begin_ = 0, end_ = 0;
 };
 
-std::string letters_of(const std::vector<PredictedExon>& predicted, char strand,
+std::string letters_of(const std::vector<PredictedExon>& predicted, const PredictedGene& gene,
                        const std::vector<std::uint8_t>& bases, bool protein) {
   std::vector<CodingExon> exons;
   for (const PredictedExon& exon : predicted) exons.push_back(exon.exon);
-  const std::vector<int> joined = spliced(bases, exons, strand);
+  const std::vector<int> joined = spliced(bases, exons, gene.strand);
+  const PredictedExon& first = gene.strand == '+' ? predicted.front() : predicted.back();
   std::string letters;
   if (protein) {
-    for (std::size_t i = 0; i + 5 < joined.size(); i += 3)
+    const std::size_t stop = gene.has_stop() ? kCodon : 0;
+    for (auto i = static_cast<std::size_t>(first.phase); i + kCodon + stop <= joined.size(); i += kCodon)
       letters += amino_acid(joined[i], joined[i + 1], joined[i + 2]);
   } else {
-    for (const int base : joined) letters += "ACGTN"[base];
+    for (auto i = static_cast<std::size_t>(first.phase); i < joined.size(); ++i)
+      letters += "ACGTN"[joined[i]];
   }
   return letters;
 }
@@ -132,7 +144,7 @@ std::string coding_text(const std::string& name, const PredictedSequence& sequen
     ++number;
     int transcript = 0;
     const auto add = [&](const std::vector<PredictedExon>& exons) {
-      const std::string letters = letters_of(exons, gene.strand, bases, protein);
+      const std::string letters = letters_of(exons, gene, bases, protein);
       text += fmt::format(">{}.g{}.t{} {}:{}-{}({})\n", escaped(name), number, ++transcript, name,
                           exons.front().exon.begin + 1, exons.back().exon.end, gene.strand);
       for (std::size_t at = 0; at < letters.size(); at += kWidth) text += letters.substr(at, kWidth) + "\n";

@@ -72,12 +72,17 @@ void GeneStatistics::add_gene(const PredictedGene& gene, const std::vector<std::
     coding.exons.push_back(exon.exon);
     exons_.push_back(exon.probability);
   }
-  lengths_[kGeneLength].push_back(coding.end() - coding.begin());
-  lengths_[kCodingLength].push_back(coding.bases());
+  // What the ends of the sequence cut off has no length.
+  if (!gene.cut_left && !gene.cut_right) {
+    lengths_[kGeneLength].push_back(coding.end() - coding.begin());
+    lengths_[kCodingLength].push_back(coding.bases());
+  }
   for (std::size_t i = 0; i < coding.exons.size(); ++i) {
     const std::string state = state_of_exon(coding, i);
+    const bool cut = (i == 0 && gene.cut_left) || (i + 1 == coding.exons.size() && gene.cut_right);
     for (const LengthOf kind : {kSingle, kInitial, kInternal, kTerminal})
-      if (state == kLengthNames[kind]) lengths_[kind].push_back(coding.exons[i].end - coding.exons[i].begin);
+      if (state == kLengthNames[kind] && !cut)
+        lengths_[kind].push_back(coding.exons[i].end - coding.exons[i].begin);
     if (i > 0) lengths_[kIntron].push_back(coding.exons[i].begin - coding.exons[i - 1].end);
   }
   numbers.genes += 1;
@@ -87,8 +92,8 @@ void GeneStatistics::add_gene(const PredictedGene& gene, const std::vector<std::
   numbers.expected += gene.probability;
   on_plus_ += gene.strand == '+' ? 1 : 0;
   genes_.push_back(gene.probability);
-  starts_.push_back(gene.start_probability);
-  stops_.push_back(gene.stop_probability);
+  if (gene.has_start()) starts_.push_back(gene.start_probability);
+  if (gene.has_stop()) stops_.push_back(gene.stop_probability);
   add_sites(gene, bases);
 }
 
@@ -96,11 +101,13 @@ void GeneStatistics::add_sites(const PredictedGene& gene, const std::vector<std:
   const bool plus = gene.strand == '+';
   const std::int64_t begin = gene.exons.front().exon.begin, end = gene.exons.back().exon.end;
   const std::int64_t start = plus ? begin : end;
-  add_site(sites_[kStartSite], bases, start, gene.strand);
-  start_codons_[word_at(bases, start, 0, kCodon, gene.strand)] += 1;
+  if (gene.has_start()) {
+    add_site(sites_[kStartSite], bases, start, gene.strand);
+    start_codons_[word_at(bases, start, 0, kCodon, gene.strand)] += 1;
+  }
   // A stop codon may be divided by an intron.
   const CodingExon& last = (plus ? gene.exons.back() : gene.exons.front()).exon;
-  if (last.end - last.begin >= kCodon) {
+  if (gene.has_stop() && last.end - last.begin >= kCodon) {
     const std::int64_t stop = plus ? end - kCodon : begin + kCodon;
     add_site(sites_[kStopSite], bases, stop, gene.strand);
     stop_codons_[word_at(bases, stop, 0, kCodon, gene.strand)] += 1;

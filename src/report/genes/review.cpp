@@ -68,15 +68,15 @@ struct LeastSure {
 };
 
 LeastSure least_sure(const PredictedGene& gene) {
-  if (std::max(gene.start_probability, gene.stop_probability) < kDoubtfulGene)
-    return {"whether there is a gene", std::max(gene.start_probability, gene.stop_probability)};
+  const double ends = std::max(gene.start_probability, gene.stop_probability);
+  if (ends < kDoubtfulGene && (gene.has_start() || gene.has_stop())) return {"whether there is a gene", ends};
   const auto least = std::ranges::min_element(gene.exons, {}, &PredictedExon::probability);
   const std::size_t count = gene.exons.size();
   auto number = static_cast<std::size_t>(least - gene.exons.begin());  // along the strand
   if (gene.strand == '-') number = count - 1 - number;
   const double doubt = 1 - least->probability;
-  const double start = number == 0 ? 1 - gene.start_probability : 0;
-  const double stop = number + 1 == count ? 1 - gene.stop_probability : 0;
+  const double start = number == 0 && gene.has_start() ? 1 - gene.start_probability : 0;
+  const double stop = number + 1 == count && gene.has_stop() ? 1 - gene.stop_probability : 0;
   if (start >= stop && start > 0 && start >= doubt / 2) return {"start codon", gene.start_probability};
   if (stop > 0 && stop >= doubt / 2) return {"stop codon", gene.stop_probability};
   if (count == 1) return {"the exon", least->probability};

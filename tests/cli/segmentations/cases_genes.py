@@ -140,6 +140,35 @@ def test_masked_bases_cost_coding_sequence(box):
     check(re.findall(r"\tgene\t\d+\t\d+", masked) == re.findall(r"\tgene\t\d+\t\d+", rest), "other genes changed")
 
 
+def test_genes_that_the_ends_of_a_sequence_cut_off(box):
+    """What is left of a gene is told as in files of NCBI, and its protein is a part of the whole one."""
+    make(box)
+    box.ok(["genes", "-p", "model.json", "--sequences", "b", "--proteins", "all.faa", "-o", "all.gff3", "genome.fa"])
+    whole = {one.split()[0]: "".join(one.split("\n")[1:]) for one in box.text("all.faa").split(">")[1:]}
+    bases = box.text("genome.fa").split(">b made\n")[1].replace("\n", "")
+    cut = 0
+    for line in [line.split("\t") for line in box.text("all.gff3").splitlines() if "\tCDS\t" in line][:6]:
+        begin, end, name = int(line[3]) - 1, int(line[4]), line[8].split("=")[1].rsplit(".cds", 1)[0]
+        at = begin + (end - begin) * 2 // 5
+        box.write("part.fa", ">left\n%s\n>right\n%s\n" % (bases[:at], bases[at:]))
+        command = ["genes", "-p", "model.json", "--proteins", "p.faa", "part.fa", "--ends"]
+        check("partial" not in box.ok(command + ["closed"]).stdout + box.ok(command[:-1]).stdout, "genes are cut without --ends open")
+        rows = [row.split("\t") for row in box.ok(command + ["open"]).stdout.splitlines() if "partial=true" in row]
+        proteins = {one.split()[0]: "".join(one.split("\n")[1:]) for one in box.text("p.faa").split(">")[1:]}
+        for row in rows:
+            left = row[0] == "left"
+            wanted = ";end_range=%d,." % at if left else ";start_range=.,1"
+            check(row[8].endswith(";partial=true" + wanted) or row[2] in ("gene", "mRNA"), str(row))
+            check(row[4 if left else 3] == str(at if left else 1) or "CDS" not in row[2], str(row))
+            if row[2] == "gene":
+                five = (row[6] == "+") != left
+                check(("p_start" in row[8]) != five and ("p_stop" in row[8]) == five, str(row))
+            if row[2] == "CDS":
+                cut += 1
+                check(proteins[row[8].split("=")[1].split(".cds")[0]] in whole[name], "%s of %s" % (row, name))
+    check(cut >= 8, "%d parts" % cut)
+
+
 def test_parts_of_the_grammar(box):
     """Untranslated regions of an annotation are learned, and come out as lines that fit their exons."""
     fasta, gff = genome(("a", "b"), 60, 5)

@@ -3,14 +3,14 @@
 #include <random>
 
 #include "core/error.h"
-#include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_model_file.h"
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
+#include "genes/learn/gene_counts.h"
+#include "genes/learn/site_motif.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
-#include "genes/site_motif.h"
 #include "support/catch.h"
 #include "support/scratch_file.h"
 #include "support/seeds.h"

@@ -6,12 +6,12 @@
 #include <random>
 
 #include "core/chain_model.h"
-#include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_model_file.h"
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
-#include "genes/learn_genes.h"
+#include "genes/learn/gene_counts.h"
+#include "genes/learn/learn_genes.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/text/gene_outputs.h"

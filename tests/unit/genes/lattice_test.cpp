@@ -88,6 +88,11 @@ Problem random_problem(std::mt19937& random) {
   for (int a = 0; a < labels; ++a)
     for (int b = 0; b < labels; ++b)
       if (below(3) != 0) lattice.edges.push_back({a, b, normal(random)});
+  lattice.cut_begin = below(3) == 0, lattice.cut_end = below(3) == 0;
+  for (const LatticeLaw& law : lattice.laws) {
+    lattice.cut_laws.push_back(cut_law(law, 1));
+    lattice.twice_cut_laws.push_back(cut_law(law, 2));
+  }
   LatticeWindow& sequence = problem.sequence;
   sequence.end = 1 + below(9);
   for (std::int64_t t = 0; t < sequence.end; ++t) {
@@ -114,6 +119,18 @@ double law_score(const Lattice& lattice, const LatticeLabel& label, std::int64_t
   while (from > 0 && from % label.modulus != label.residue) --from;
   if (from == 0 || law.log_tail == kNegativeInfinity) return kNegativeInfinity;
   return law.table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * law.log_tail;
+}
+
+// The sum over what a segment that is cut at `ends` ends may have been.
+double cut_score(const LatticeLaw& law, std::int64_t duration, int ends) {
+  const auto longest = static_cast<std::int64_t>(law.table.size());
+  double sum = 0;
+  for (std::int64_t k = duration; k < duration + 600; ++k) {
+    const double tail = k > longest ? static_cast<double>(k - longest) * law.log_tail : 0;
+    const double score = law.table[static_cast<std::size_t>(std::min(k, longest) - 1)] + tail;
+    sum += std::exp(score) * static_cast<double>(ends == 1 ? 1 : k - duration + 1);
+  }
+  return std::log(sum);
 }
 
 // The score of a signal at a boundary; -inf where it does not stand there.
@@ -166,7 +183,11 @@ class Enumerator {
   double segment(std::int64_t from, std::int64_t to, int c) const {
     const Lattice& lattice = problem_.lattice;
     const LatticeLabel& label = lattice.labels[static_cast<std::size_t>(c)];
-    double score = law_score(lattice, label, to - from);
+    const int cuts =
+        (from == 0 && lattice.cut_begin ? 1 : 0) + (to == problem_.sequence.end && lattice.cut_end ? 1 : 0);
+    double score = cuts == 0 ? law_score(lattice, label, to - from)
+                             : cut_score(lattice.laws[static_cast<std::size_t>(label.law)], to - from, cuts);
+    if (score == kNegativeInfinity) return score;
     if (label.column >= 0) {
       for (std::int64_t t = from; t < to; ++t)
         score += static_cast<double>(

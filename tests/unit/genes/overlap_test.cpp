@@ -3,10 +3,10 @@
 #include <random>
 
 #include "core/chain_model.h"
-#include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
+#include "genes/learn/gene_counts.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "support/catch.h"

@@ -3,9 +3,9 @@
 #include <random>
 
 #include "core/error.h"
-#include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_model_file.h"
+#include "genes/learn/gene_counts.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "genes/tracks/track_file.h"

@@ -1,4 +1,4 @@
-#include "genes/learn_genes.h"
+#include "genes/learn/learn_genes.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "core/chain_model.h"
 #include "core/error.h"
 #include "core/threads/parallel.h"
-#include "genes/gene_counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
+#include "genes/learn/gene_counts.h"
 #include "genes/sequence_source.h"
 #include "train/fit/lbfgs_fit.h"
 

@@ -1,13 +1,12 @@
-#include "genes/adapt_genes.h"
+#include "genes/learn/adapt_genes.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 #include <tuple>
 
 #include "core/error.h"
-#include "genes/gene_counts.h"
+#include "genes/learn/gene_counts.h"
+#include "genes/open_ends.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 
@@ -15,15 +14,13 @@ namespace semicrf {
 namespace {
 
 constexpr std::int64_t kFewestGenes = 10;
-// Rows of log odds tell the composition where bases with A or T and with C or G have unlike odds.
-constexpr double kLeastDifference = 0.1;
 
 using GenePlace = std::tuple<std::size_t, std::int64_t, std::int64_t, char>;  // sequence, begin, end, strand
 
-// The genes of every sequence that are certain; others are masked.
+// The genes of every sequence that are certain and whole; others are masked.
 std::vector<CountedSequence> predict(const GeneModel& model, const std::vector<UnknownSequence>& sequences,
                                      const AdaptGenesOptions& options, std::set<GenePlace>& places) {
-  const GeneLattice lattice = compile(model, "");
+  const GeneLattice lattice = open_ends(model, compile(model, ""));
   std::vector<CountedSequence> all;
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     CountedSequence counted{&sequences[s].bases, {}, {}};
@@ -32,7 +29,7 @@ std::vector<CountedSequence> predict(const GeneModel& model, const std::vector<U
       CodingTranscript one{"", "", gene.strand, {}};
       for (const PredictedExon& exon : gene.exons) one.exons.push_back(exon.exon);
       places.emplace(s, one.begin(), one.end(), one.strand);
-      if (gene.stop_probability < options.certain)
+      if (gene.stop_probability < options.certain || gene.cut_left || gene.cut_right)
         counted.masked.push_back({one.begin(), one.end()});
       else
         counted.genes.push_back(std::move(one));
@@ -40,20 +37,6 @@ std::vector<CountedSequence> predict(const GeneModel& model, const std::vector<U
     all.push_back(std::move(counted));
   }
   return all;
-}
-
-// The composition that the log odds of a model compare with, which has as much A as T and as much C as G:
-// with it the probabilities of a row add up to 1. All alike where no row tells.
-std::array<double, 4> composition_of(const GeneModel& model) {
-  double share = 0.25, most = kLeastDifference;  // the probability of A, and of T
-  for (const SignalModel& signal : model.signals)
-    for (const std::array<float, 4>& row : signal.log_odds) {
-      const double weak = std::exp(row[0]) + std::exp(row[3]), strong = std::exp(row[1]) + std::exp(row[2]);
-      if (std::abs(weak - strong) <= most) continue;
-      most = std::abs(weak - strong);
-      share = std::clamp((1 - 0.5 * strong) / (weak - strong), 0.01, 0.49);
-    }
-  return {share, 0.5 - share, 0.5 - share, share};
 }
 
 // The scores of transitions as they were fitted, but for the log odds of the consensus of signals in them,

@@ -1,4 +1,4 @@
-#include "genes/site_motif.h"
+#include "genes/learn/site_motif.h"
 
 #include <algorithm>
 #include <cmath>

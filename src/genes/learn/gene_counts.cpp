@@ -1,4 +1,4 @@
-#include "genes/gene_counts.h"
+#include "genes/learn/gene_counts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,14 @@
 
 #include "core/chain_model.h"
 #include "genes/gene_path.h"
+#include "genes/learn/site_motif.h"
 #include "genes/sequence_source.h"
-#include "genes/site_motif.h"
 
 namespace semicrf {
 namespace {
 
+// Rows of log odds tell the composition where bases with A or T and with C or G have unlike odds.
+constexpr double kLeastDifference = 0.1;
 constexpr double kPriorBases = 8;    // that a shorter context counts beside a longer one
 constexpr double kPriorOfSite = 2;   // that the background counts beside the sites of a signal
 constexpr double kBandwidth = 0.15;  // standard deviation of the kernel over logarithms of lengths
@@ -456,6 +458,18 @@ double log_chance_of_signals(const GeneModel& model, const GeneTransition& trans
   }
   if (to.ends_in_stop) add(model.signals[kStopSignal].consensus);
   return sum;
+}
+
+std::array<double, 4> composition_of(const GeneModel& model) {
+  double share = 0.25, most = kLeastDifference;  // the probability of A, and of T
+  for (const SignalModel& signal : model.signals)
+    for (const std::array<float, 4>& row : signal.log_odds) {
+      const double weak = std::exp(row[0]) + std::exp(row[3]), strong = std::exp(row[1]) + std::exp(row[2]);
+      if (std::abs(weak - strong) <= most) continue;
+      most = std::abs(weak - strong);
+      share = std::clamp((1 - 0.5 * strong) / (weak - strong), 0.01, 0.49);
+    }
+  return {share, 0.5 - share, 0.5 - share, share};
 }
 
 void count_genes(const std::vector<CountedSequence>& sequences, int order, GeneModel& model) {

@@ -27,4 +27,8 @@ void count_genes(const std::vector<CountedSequence>& sequences, int order, GeneM
 double log_chance_of_signals(const GeneModel& model, const GeneTransition& transition,
                              const std::array<double, 4>& composition);
 
+// The composition that the log odds of a model compare with, which has as much A as T and as much C as G:
+// with it the probabilities of a row add up to 1. All alike where no row tells.
+std::array<double, 4> composition_of(const GeneModel& model);
+
 }  // namespace semicrf
