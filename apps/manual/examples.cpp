@@ -56,6 +56,12 @@ constexpr CommandExample kExamples[] = {
     {"compare",
      {"Two samples against each other: bases with the same label, and where they differ.",
       "semicrf compare --regions differences.bed -o agreement.tsv a=segments.bed b=genes.bed"}},
+    {"compare",
+     {"Two conditions by their posteriors: where labels differ, at a false discovery rate of 5 %.",
+      "semicrf posterior -p demo.params.json -o a.bw --labels-out a codon_fwd*.bw codon_rev*.bw\n"
+      "semicrf posterior -p demo.params.json -o b.bw --labels-out b --missing-track codon_rev0 \\\n"
+      "    codon_fwd*.bw codon_rev1.bw codon_rev2.bw\n"
+      "semicrf compare --posterior a b --regions differing.bed --disagreement p.bedgraph -o summary.tsv"}},
     {"reproducibility",
      {"What a replicate reproduces of a segmentation, by label and base.",
       "semicrf decode -p demo.params.json -o a.bed codon_*.bw\n"

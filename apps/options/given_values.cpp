@@ -117,9 +117,12 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"chromhmm", "--output", Use::kWrite},  // import and export, of parameters and of a model
     {"", "--output", Use::kWrite, OutputKind::kParameters},
     {"decode", "--posterior", Use::kWrite, OutputKind::kTrack},
+    {"compare", "--posterior", Use::kReadStem},
     {"", "--posterior", Use::kRead},
     {"", "--table", Use::kWrite, OutputKind::kTable},
+    {"compare", "--boundaries", Use::kRead},
     {"", "--boundaries", Use::kWrite, OutputKind::kTable},
+    {"", "--shifts", Use::kWrite, OutputKind::kTable},
     {"", "--review", Use::kWrite, OutputKind::kDraft},
     {"", "--stats", Use::kWrite, OutputKind::kJson},
     {"", "--json", Use::kWrite, OutputKind::kJson},

@@ -48,7 +48,7 @@ constexpr std::array kGroups = {
     OptionGroup{"Durations", "edit", " --duration --min-duration --scale "},
     OptionGroup{"Tracks", "edit", " --rename-track --drop-track-prefix "},
     OptionGroup{"Model and label posteriors", "describe", " --params --labels "},
-    OptionGroup{"Label posteriors", "compare", " --labels "},
+    OptionGroup{"Label posteriors and boundaries", "compare", " --posterior --fdr --boundaries "},
     OptionGroup{"What is reproduced", "reproducibility",
                 " --labels --match --tolerance --level --fold-size "},
     OptionGroup{"Sequences", "genes", " --sequences --proteins --coding "},
@@ -93,6 +93,7 @@ constexpr std::array kGroups = {
         " --output --prefix --posterior --table --boundaries --intervals --review --review-top --score "
         "--extra-columns --labels-out --starts-out --ends-out --counts-out --min-posterior --emissions "
         "--json --report --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
+        "--shifts "
         "--r-values --confident --curves --granularity --reliability-out --digits --write-index "
         "--no-header-comments "},
     OptionGroup{"Folder for programs of ChromHMM", "decode", " --chromhmm-out --cell "},

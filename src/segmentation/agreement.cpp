@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "core/error.h"
 #include "core/text/names.h"
@@ -313,46 +312,6 @@ std::string differences_text(const Agreement& agreement) {
     text += fmt::format("{}\t{}\t{}\t{}\n", stretch.chromosome, stretch.begin, stretch.end,
                         joint_name(stretch, agreement.labels));
   return text;
-}
-
-void visit_disagreement(
-    const std::vector<Sample>& samples, const JointLabels& labels, const std::vector<NamedTracks>& tracks,
-    const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit) {
-  std::map<std::string, std::size_t> places;  // places of all labels that have a track
-  for (const NamedTracks& of_sample : tracks)
-    for (const auto& [label, track] : of_sample) places.try_emplace(label, places.size());
-  std::vector<const LabelTrack*> all;
-  std::vector<std::size_t> place_of;  // by track
-  for (const NamedTracks& of_sample : tracks)
-    for (const auto& [label, track] : of_sample) {
-      all.push_back(&track);
-      place_of.push_back(places.at(label));
-    }
-  std::vector<double> same(places.size()), own(places.size());
-  const auto differ = [&](std::span<const double> values) -> std::optional<double> {
-    std::ranges::fill(same, 1.0);
-    std::size_t at = 0;
-    for (const NamedTracks& of_sample : tracks) {
-      std::ranges::fill(own, 0.0);
-      bool known = false;
-      for (const std::size_t end = at + of_sample.size(); at < end; ++at) {
-        own[place_of[at]] = values[at];
-        known = known || values[at] > 0;
-      }
-      if (!known) return std::nullopt;
-      for (std::size_t c = 0; c < same.size(); ++c) same[c] *= own[c];
-    }
-    double rest = 1;
-    for (const double p : same) rest -= p;
-    return std::clamp(rest, 0.0, 1.0);
-  };
-  visit_stretches(segmentations_of(samples), labels, [&](const JointStretch& stretch) {
-    visit_probabilities(all, stretch.chromosome, stretch.begin, stretch.end,
-                        [&](std::int64_t begin, std::int64_t end, std::span<const double> values) {
-                          if (const std::optional<double> p = differ(values))
-                            visit(stretch.chromosome, {begin, end, *p});
-                        });
-  });
 }
 
 }  // namespace semicrf

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "io/segments/segmentation.h"
-#include "segmentation/label_tracks.h"
 
 namespace semicrf {
 
@@ -79,13 +78,5 @@ std::string switches_text(const std::vector<Sample>& samples, const Agreement& a
 std::string joint_name(const JointStretch& stretch, const JointLabels& labels);
 // BED of the differences; names are the labels by sample with | between them.
 std::string differences_text(const Agreement& agreement);
-
-// 1 less the sum over labels of the product over samples of P(label): the probability that not all samples
-// have the same label, given the tracks of each, also of labels that no segment has. `tracks`: by sample.
-// Calls visit with steps of one value within the stretches, from left to right; bases where some sample has
-// no posterior of any label are left out.
-void visit_disagreement(
-    const std::vector<Sample>& samples, const JointLabels& labels, const std::vector<NamedTracks>& tracks,
-    const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit);
 
 }  // namespace semicrf

@@ -18,8 +18,6 @@ namespace semicrf {
 
 namespace {
 
-constexpr std::int64_t kZoom = 2000;  // bases of a record of the finest zoom level
-
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
                   const std::vector<Chromosome>& listed) {
   const ListedChromosomes places(listed);
@@ -30,7 +28,7 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
                                              {"uint", "chromEnd", "Base behind the region"},
                                              {"string", "name", "Labels in the order of the samples"}};
   BigBedWriter writer(places, columns.size(), columns.size(),
-                      auto_sql("semicrf_differences", comment, columns), {.zoom = kZoom});
+                      auto_sql("semicrf_differences", comment, columns), {.zoom = kFinestZoom});
   std::vector<JointStretch> sorted = agreement.differences;
   std::ranges::sort(sorted, {}, [&](const JointStretch& stretch) {
     return std::pair(places.place(stretch.chromosome), stretch.begin);
@@ -91,18 +89,9 @@ void write_differences(OutputGroup& files, const std::string& path, const std::v
   }
 }
 
-void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
-                        const JointLabels& labels, const std::vector<NamedTracks>& tracks,
-                        const std::vector<Chromosome>& listed) {
-  StepFile file(files.open(path), path, listed);
-  visit_disagreement(
-      samples, labels, tracks,
-      [&](const std::string& chromosome, const LabelTrack::Step& step) { file.add(chromosome, step); });
-  file.finish();
-}
-
 struct StepFile::BigWig {
-  explicit BigWig(const std::vector<Chromosome>& listed) : places(listed), writer(places, {.zoom = kZoom}) {}
+  explicit BigWig(const std::vector<Chromosome>& listed)
+      : places(listed), writer(places, {.zoom = kFinestZoom}) {}
   ListedChromosomes places;
   BigWigWriter writer;
 };

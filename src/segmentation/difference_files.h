@@ -1,6 +1,7 @@
 // Files of where samples differ.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace semicrf {
 
+inline constexpr std::int64_t kFinestZoom = 2000;  // bases of a record of the finest zoom level
+
 // What bigBed and bigWig files list: all chromosomes of the file `chrom_sizes`, or where that is empty those
 // that the first sample knows. Those that it has segments on come first, in its order, which is that of the
 // data. InputError: the sizes lack one of these, or segments are longer than they say. UsageError: no lengths
@@ -24,12 +27,6 @@ std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples, c
 // `listed`: for bigBed. One of `files`. WriteError.
 void write_differences(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
                        const Agreement& agreement, const std::vector<Chromosome>& listed);
-
-// The probability that not all samples have the same label (visit_disagreement) as bedGraph with six
-// decimals, or as bigWig where the name says so. One of `files`.
-void write_disagreement(OutputGroup& files, const std::string& path, const std::vector<Sample>& samples,
-                        const JointLabels& labels, const std::vector<NamedTracks>& tracks,
-                        const std::vector<Chromosome>& listed);
 
 // Values along chromosomes, written as bedGraph or bigWig.
 //

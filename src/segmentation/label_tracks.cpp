@@ -84,15 +84,6 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
   return tracks;
 }
 
-NamedTracks read_named_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
-  const std::map<std::string, std::string> files = label_track_files(prefix);
-  for (const Label& label : segmentation.labels) posterior_file(label, files, prefix);
-  NamedTracks tracks;
-  for (const auto& [label, path] : files) tracks.emplace(label, read_label_track(path));
-  require_shared_chromosome(prefix, views_of(tracks), segmentation);
-  return tracks;
-}
-
 std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation) {
   std::set<std::string> known;
   for (const Label& label : segmentation.labels) known.insert(in_file_name(label.name));
@@ -117,12 +108,6 @@ double expected_bases(const LabelTrack& track, const std::string& chromosome,
 std::vector<const LabelTrack*> views_of(const std::vector<LabelTrack>& tracks) {
   std::vector<const LabelTrack*> views;
   for (const LabelTrack& track : tracks) views.push_back(&track);
-  return views;
-}
-
-std::vector<const LabelTrack*> views_of(const NamedTracks& tracks) {
-  std::vector<const LabelTrack*> views;
-  for (const auto& [label, track] : tracks) views.push_back(&track);
   return views;
 }
 

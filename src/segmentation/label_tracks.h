@@ -38,10 +38,6 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
 // As above. Labels that have a file but no segments are added to the segmentation, by the names that files
 // have.
 std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation);
-// The tracks of all labels that have a file, by the names that files have (in_file_name()): the same label of
-// two samples has one name here, whether it has segments or not. Errors as above.
-using NamedTracks = std::map<std::string, LabelTrack>;
-NamedTracks read_named_tracks(const std::string& prefix, const SegmentationFile& segmentation);
 
 // The sum of P(label) over all bases of these ranges, which are sorted.
 double expected_bases(const LabelTrack& track, const std::string& chromosome,
@@ -50,7 +46,6 @@ double expected_bases(const LabelTrack& track, const std::string& chromosome,
 double posterior_share(std::span<const LabelTrack* const> tracks, const SegmentationFile& segmentation);
 // Views of the tracks, in their order.
 std::vector<const LabelTrack*> views_of(const std::vector<LabelTrack>& tracks);
-std::vector<const LabelTrack*> views_of(const NamedTracks& tracks);
 
 // Calls visit(begin, end, values) for the parts of bases [begin, end) in which no track changes, from left to
 // right; `values` has one per track.

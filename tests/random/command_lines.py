@@ -43,7 +43,7 @@ ENDINGS = {
     "decode posterior": [".bedgraph", ".bw"], "posterior counts-out": [".npz"], "posterior labels-out": ["", ".npy"], "posterior starts-out": ["", ".npy"],
     "posterior ends-out": [""], "train output": [".json"], "learn output": [".json"], "edit output": [".json"], "import output": [".json"],
     "query output": [".tsv"], "report output": [".html"], "simulate emissions": [".npy", ""], "compare regions": [".bed", ".bb"],
-    "compare disagreement": [".bedgraph", ".bw"], "reproducibility r-values": [".bedgraph", ".bw"], "reproducibility confident": [".bed"],
+    "compare disagreement": [".bedgraph", ".bw"], "compare shifts": [".tsv"], "reproducibility r-values": [".bedgraph", ".bw"], "reproducibility confident": [".bed"],
     "reproducibility reliability-out": [".svg"], "enrich svg": [".svg"], "eval reliability-out": [".svg"], "export output": [".txt"],
 }
 # What later commands may read of what was written.

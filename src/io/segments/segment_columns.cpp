@@ -45,9 +45,9 @@ const std::string& name_of(const std::vector<std::string>& names, const Segment&
   return names[segment.label];
 }
 
-enum Column : std::size_t { kChromosome, kPosition, kTo, kLower, kUpper, kNumColumns };
-constexpr std::array<std::string_view, kNumColumns> kColumnNames = {"chrom", "position", "to", "lower",
-                                                                    "upper"};
+enum Column : std::size_t { kChromosome, kPosition, kFrom, kTo, kLower, kUpper, kNumColumns };
+constexpr std::array<std::string_view, kNumColumns> kColumnNames = {"chrom", "position", "from",
+                                                                    "to",    "lower",    "upper"};
 using Columns = std::array<std::size_t, kNumColumns>;
 
 // Where the columns are, by the line of their names; nullopt where one is missing.
@@ -91,7 +91,7 @@ class Reader {
   }
   [[noreturn]] void refuse_table() const {
     throw InputError({lines_.path(), "",
-                      "has no header line with the columns chrom, position, to, lower and upper",
+                      "has no header line with the columns chrom, position, from, to, lower and upper",
                       "give the file that decode --boundaries wrote"});
   }
 
@@ -110,6 +110,7 @@ class Reader {
     BoundaryRecord record;
     record.chromosome = field(kChromosome);
     record.position = number(field(kPosition), kPosition);
+    record.from = field(kFrom);
     record.to = field(kTo);
     record.line = lines_.line_number();
     if (field(kLower) != ".") {

@@ -150,7 +150,7 @@ class BoundaryTableWriter {
 struct BoundaryRecord {
   std::string chromosome;
   std::int64_t position = 0;  // first base of the segment after the boundary
-  std::string to;             // the label of that segment
+  std::string from, to;       // the labels of the segment before it and of that one
   // First bases of the leftmost and the rightmost bin of the interval; absent where the table has ".".
   std::optional<std::int64_t> lower, upper;
   std::int64_t line = 0;

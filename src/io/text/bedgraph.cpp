@@ -115,6 +115,10 @@ const std::map<std::string, std::string>& BedGraphReader::options() const {
   return reader_ ? reader_->options() : none;
 }
 
+std::span<const Chromosome> BedGraphReader::chromosomes() const {
+  return bigwig_ ? std::span<const Chromosome>(bigwig_->file.chromosomes()) : std::span<const Chromosome>();
+}
+
 bool BedGraphReader::next(BedGraphRecord& record) {
   return bigwig_ ? bigwig_->next(record) : next_line(record);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "core/text/fixed_decimal.h"
@@ -44,6 +45,8 @@ class BedGraphReader {
   // bigWig has no header lines.
   std::optional<std::int64_t> bin_size() const { return reader_ ? reader_->bin_size() : std::nullopt; }
   const std::map<std::string, std::string>& options() const;
+  // Those that a bigWig file lists, with their lengths; none of bedGraph. Valid as long as this.
+  std::span<const Chromosome> chromosomes() const;
 
  private:
   bool next_line(BedGraphRecord& record);

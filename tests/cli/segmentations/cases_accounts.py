@@ -43,8 +43,8 @@ def outputs_of(box, command):
 
 
 def test_every_output_has_an_account(box):
-    """An output that comes with a new option needs accounts here, in cases_reproducibility, cases_eval_accounts or in cases_report_accounts."""
-    known = {"compare": {"-o", "--jaccard", "--switches", "--regions", "--disagreement"}, "describe": {"-o", "--transitions", "--multiqc"},
+    """An output that comes with a new option needs accounts here, in cases_differences, in cases_reproducibility, cases_eval_accounts or in cases_report_accounts."""
+    known = {"compare": {"-o", "--jaccard", "--switches", "--regions", "--disagreement", "--shifts", "--curves"}, "describe": {"-o", "--transitions", "--multiqc"},
              "reproducibility": {"-o", "--r-values", "--confident", "--curves", "--granularity", "--reliability-out", "--multiqc"}, "enrich": {"-o", "--svg"}, "eval": {"-o", "--json", "--reliability-out", "--multiqc"}, "report": {"-o", "--figures"}}
     for command, outputs in known.items():
         check(outputs_of(box, command) == outputs, "%s writes %r" % (command, sorted(outputs_of(box, command))))
@@ -103,29 +103,6 @@ def test_compare(box):
                 before = vector if differs else None
         runs.sort(key=lambda run: run[1] - run[2])
         check([line.split("\t") for line in box.text("r.bed").splitlines()] == [[str(cell) for cell in run] for run in runs], "regions")
-
-
-def test_compare_disagreement(box):
-    rng = random.Random(SEED + 1)
-    labels = ["a", "b", "c", "d"]
-    samples = {name: random_segments(rng, labels[:3], SIZES, gaps=0.1) for name in "xyz"}
-    at = {}
-    for name, segments in samples.items():
-        box.write(name + ".bed", bed(segments))
-        at[name], files = random_steps(rng, labels, SIZES)
-        write_posteriors(box, name, files)
-    box.ok("compare x.bed y.bed z.bed --labels x --labels y --labels z --disagreement d.bedgraph -o p.tsv")
-    found = {}
-    for line in box.text("d.bedgraph").splitlines():
-        c, begin, end, value = line.split("\t")
-        for base in range(int(begin), int(end)):
-            check((c, base) not in found, "twice: %s" % line)
-            found[c, base] = float(value)
-    covered = {(c, base) for c, bases in SIZES.items() for base in range(bases) if all(by_base(samples[name].get(c, []), bases)[base] for name in samples)}
-    check(set(found) == covered, "other bases")
-    for (c, base), value in found.items():
-        expected = 1 - sum(math.prod(at[name][c][base][label] for name in samples) for label in labels)
-        check(abs(value - expected) < 2e-6, "%s:%d: %r, expected %r" % (c, base, value, expected))
 
 
 def describe_accounts(segments, labels, longest=None, bin_size=1, tails=(), posteriors=None, scores=None):

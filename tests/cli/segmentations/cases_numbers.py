@@ -69,7 +69,7 @@ def test_durations_of_the_model(box):
 
 
 def test_labels_that_no_segment_has(box):
-    """compare --disagreement, and the means of describe, with posteriors of labels that are called nowhere."""
+    """The means of describe with posteriors of labels that are called nowhere."""
     rng = random.Random(SEED + 1)
     labels = ["a", "b", "c", "d"]
     box.write("x.bed", "c\t0\t150\ta\n")
@@ -78,17 +78,6 @@ def test_labels_that_no_segment_has(box):
     at = {sample: [values for begin, end, values in steps for _ in range(begin, end)] for sample, steps in posteriors.items()}
     for sample, steps in posteriors.items():
         write_posteriors(box, sample, steps)
-    said = box.ok("compare x.bed y.bed --labels x --labels y --disagreement d.bedgraph -o t.tsv").stderr
-    check("posteriors-incomplete" not in said, said)
-    place = 0
-    for line in box.text("d.bedgraph").splitlines():
-        _, begin, end, value = line.split("\t")
-        check(int(begin) == place, line)
-        for base in range(int(begin), int(end)):
-            expected = 1 - sum(at["x"][base][label] * at["y"][base][label] for label in labels)
-            check(abs(float(value) - expected) < 2e-6, "%s: expected %r" % (line, expected))
-        place = int(end)
-    check(place == 150, "ends at %d" % place)
     for row in rows(box.ok("describe y.bed --labels y").stdout):
         bases = range(60) if row["label"] == "a" else range(60, 150) if row["label"] == "b" else []
         check(int(row["bases"]) == len(bases) and (row["posterior"] != ".") == bool(bases), "%r" % row)
@@ -96,14 +85,8 @@ def test_labels_that_no_segment_has(box):
             check(abs(float(row["posterior"]) - sum(at["y"][base][row["label"]] for base in bases) / len(bases)) < 1e-5, "%r" % row)
             entropy = -sum(p * math.log(p) for base in bases for p in at["y"][base].values() if p > 0) / len(bases)
             check(abs(float(row["entropy"]) - entropy) < 1e-5, "%r: expected %r" % (row, entropy))
-    # Bases without any posterior have no line, and files that are no label posterior are told.
-    write_posteriors(box, "half", [step for step in posteriors["x"] if step[1] <= 75])
-    said = box.ok("compare x.bed y.bed --labels half --labels y --disagreement h.bedgraph -o t.tsv").stderr
-    check("posteriors-incomplete" in said and "half" in said, said)
-    last = max(end for begin, end, _ in posteriors["x"] if end <= 75)
-    check(int(box.text("h.bedgraph").splitlines()[-1].split("\t")[2]) == last, "ends at another base than %d" % last)
     box.write("x.boundary.bedgraph", "c\t0\t150\t1\n")
-    for command in ("compare x.bed y.bed --labels x --labels y --disagreement e.bedgraph", "describe x.bed --labels x"):
+    for command in ("compare --posterior x y", "describe x.bed --labels x"):
         box.fails(command, 3, "x", "add up to 2")
 
 
