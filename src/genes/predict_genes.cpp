@@ -47,15 +47,12 @@ class Predictor {
     out.length = source_.length();
     if (out.length == 0) return out;
     const RecentWindows windows(source_, kKeptWindows);
-    LatticePath path = best_path(lattice_.lattice, windows, threads_);
-    out.score = path.score;
-    path_ = std::move(path.segments);
+    LatticeDecoding decoding = decode_lattice(lattice_.lattice, windows, threads_);
+    out.score = decoding.path.score;
+    out.log_z = decoding.messages.log_z;
+    path_ = std::move(decoding.path.segments);
     boundaries_.resize(path_.size() + 1);
-    std::vector<std::int64_t> inner;
-    for (std::size_t i = 1; i < path_.size(); ++i) inner.push_back(path_[i].begin);
-    const MessagesAt messages = messages_at(lattice_.lattice, windows, inner, threads_);
-    out.log_z = messages.log_z;
-    look_up(inner, messages);
+    look_up(decoding.messages);
     look_up_ends();
     for (const PathGene& gene : genes_of_path(model_, lattice_, path_, 0))
       out.genes.push_back(finish(gene, out.log_z));
@@ -63,15 +60,16 @@ class Predictor {
   }
 
  private:
-  void look_up(const std::vector<std::int64_t>& inner, const MessagesAt& messages) {
-    if (messages.forward.events.size() != inner.size() || messages.backward.events.size() != inner.size())
+  void look_up(const PathMessages& messages) {
+    const std::size_t inner = path_.empty() ? 0 : path_.size() - 1;
+    if (messages.forward.events.size() != inner || messages.backward.events.size() != inner)
       throw std::logic_error("a path has a boundary without messages");
-    for (std::size_t e = 0; e < inner.size(); ++e)
-      look_up(e + 1, messages, messages.forward.events[e], messages.backward.events[inner.size() - 1 - e]);
+    for (std::size_t e = 0; e < inner; ++e)
+      look_up(e + 1, messages, messages.forward.events[e], messages.backward.events[inner - 1 - e]);
   }
 
   // What is known of the left boundary of a segment.
-  void look_up(std::size_t segment, const MessagesAt& messages, const LatticeNodes::Event& there,
+  void look_up(std::size_t segment, const PathMessages& messages, const LatticeNodes::Event& there,
                const LatticeNodes::Event& mirrored) {
     PathBoundary& boundary = boundaries_[segment];
     const int left = path_[segment - 1].label, right = path_[segment].label;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,12 @@ class LatticeSource {
   virtual std::int64_t length() const = 0;
   // `window` keeps its memory between calls.
   virtual void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const = 0;
+  // The same for those who do not change it.
+  virtual std::shared_ptr<const LatticeWindow> window(std::int64_t begin, std::int64_t end) const {
+    auto made = std::make_shared<LatticeWindow>();
+    read(begin, end, *made);
+    return made;
+  }
 };
 
 }  // namespace semicrf

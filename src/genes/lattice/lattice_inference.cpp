@@ -16,7 +16,6 @@ struct Windows {
   std::size_t count() const { return lattice_windows(length, size); }
   std::int64_t begin(std::size_t i) const { return static_cast<std::int64_t>(i) * size; }
   std::int64_t end(std::size_t i) const { return std::min(length, begin(i) + size); }
-  std::size_t holding(std::int64_t boundary) const { return static_cast<std::size_t>(boundary / size); }
 };
 
 // A sweep over everything, and the states it was in before each window.
@@ -28,14 +27,12 @@ struct Checkpoints {
 // `before`: null, or where the states before each window go.
 LatticeEnd sweep_all(const Lattice& lattice, const LatticeSource& source, const Windows& windows,
                      Direction direction, LatticeSemiring semiring, LatticeSteps& steps, LatticeNodes* nodes,
-                     std::vector<std::optional<LatticeSweep>>* before) {
+                     std::vector<std::optional<LatticeSweep>>* before = nullptr) {
   LatticeSweep sweep(lattice, direction, semiring, windows.length);
-  LatticeWindow window;
   for (std::size_t n = 0; n < windows.count(); ++n) {
     const std::size_t i = direction == Direction::kForward ? n : windows.count() - 1 - n;
     if (before != nullptr) (*before)[i] = sweep;
-    source.read(windows.begin(i), windows.end(i), window);
-    sweep.pass(window, steps, nodes);
+    sweep.pass(*source.window(windows.begin(i), windows.end(i)), steps, nodes);
   }
   return sweep.end();
 }
@@ -49,47 +46,23 @@ Checkpoints sweep_through(const Lattice& lattice, const LatticeSource& source, c
   return kept;
 }
 
-// Follows the best path through one window after the other, from the right.
-class PathTracer {
- public:
-  PathTracer(const LatticeEnd& end, std::int64_t length)
-      : label_(end.best_label), boundary_(length), start_(end.starts[end.best_label]) {}
-
-  // The boundary whose message is wanted next; 0: the path is complete.
-  std::int64_t wanted() const { return start_; }
-  // Goes on as long as what is wanted is among these nodes of [begin, ...).
-  void follow(const LatticeNodes& nodes, std::int64_t begin) {
-    while (start_ > 0 && start_ >= begin) {
-      const auto event = std::lower_bound(
-          nodes.events.begin(), nodes.events.end(), start_,
-          [](const LatticeNodes::Event& a, std::int64_t boundary) { return a.boundary < boundary; });
-      if (event == nodes.events.end() || event->boundary != start_)
-        throw std::logic_error("a path left its nodes");
-      finish_segment();
-      const auto& beginnings = event->step->beginnings;
-      std::size_t i = 0;
-      while (beginnings[i].label != label_) ++i;
-      label_ = nodes.sources[event->first_beginning + i];
-      const auto& endings = event->step->endings;
-      i = 0;
-      while (endings[i].label != label_) ++i;
-      boundary_ = event->boundary;
-      start_ = nodes.starts[event->first_ending + i];
-    }
+// `after_window`: called with the segments of the path that are decided.
+LatticePath sweep_for_path(const Lattice& lattice, const LatticeSource& source, const Windows& windows,
+                           const auto& after_window) {
+  LatticeSweep sweep(lattice, Direction::kForward, LatticeSemiring::kMax, windows.length);
+  LatticeSteps steps(lattice, Direction::kForward);
+  OnlineTraceback traceback(source, steps, windows.size);
+  for (std::size_t i = 0; i < windows.count(); ++i) {
+    traceback.pass(sweep, *source.window(windows.begin(i), windows.end(i)));
+    after_window(traceback.decided());
   }
-  std::vector<LatticeSegment> take() {
-    finish_segment();
-    std::reverse(reversed_.begin(), reversed_.end());
-    return std::move(reversed_);
-  }
-
- private:
-  void finish_segment() { reversed_.push_back({start_, boundary_, label_}); }
-
-  int label_;
-  std::int64_t boundary_, start_;  // its segment so far known
-  std::vector<LatticeSegment> reversed_;
-};
+  const LatticeEnd end = sweep.end();
+  LatticePath path;
+  path.score = end.value;
+  if (end.best_label >= 0)
+    path.segments = traceback.finish(end.starts[end.best_label], end.best_label, windows.length);
+  return path;
+}
 
 // Without states at edges there is nothing to compute twice.
 LatticeMarginals visit_one_window(
@@ -116,56 +89,49 @@ std::size_t lattice_windows(std::int64_t length, std::int64_t window) {
   return static_cast<std::size_t>((length + window - 1) / window);
 }
 
-LatticePath best_path(const Lattice& lattice, const LatticeSource& source, int threads, std::int64_t window) {
-  const Windows windows{source.length(), window};
-  Checkpoints kept = sweep_through(lattice, source, windows, Direction::kForward, LatticeSemiring::kMax);
-  LatticePath path;
-  path.score = kept.end.value;
-  if (kept.end.best_label < 0) return path;
-  PathTracer tracer(kept.end, windows.length);
-  // Some windows ahead, side by side: a path may jump over those that one long segment covers.
-  std::vector<LatticeNodes> nodes(static_cast<std::size_t>(std::max(1, threads)));
-  std::vector<LatticeSteps> steps;
-  for (std::size_t n = 0; n < nodes.size(); ++n) steps.emplace_back(lattice, Direction::kForward);
-  std::vector<LatticeWindow> read(nodes.size());
-  while (tracer.wanted() > 0) {
-    const std::size_t last = windows.holding(tracer.wanted());
-    const std::size_t count = std::min(last + 1, nodes.size());
-    parallel_for(threads, count, [&](std::size_t n, int) {
-      const std::size_t i = last - n;
-      source.read(windows.begin(i), windows.end(i), read[n]);
-      nodes[n].clear();
-      kept.before[i]->pass(read[n], steps[n], &nodes[n]);
-      kept.before[i].reset();
-    });
-    for (std::size_t n = 0; n < count; ++n) tracer.follow(nodes[n], windows.begin(last - n));
-  }
-  path.segments = tracer.take();
-  return path;
+LatticePath best_path(const Lattice& lattice, const LatticeSource& source, std::int64_t window) {
+  return sweep_for_path(lattice, source, {source.length(), window}, [](const auto&) {});
 }
 
-MessagesAt messages_at(const Lattice& lattice, const LatticeSource& source,
-                       const std::vector<std::int64_t>& boundaries, int threads, std::int64_t window) {
+LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& source, int threads,
+                               std::int64_t window) {
   const Windows windows{source.length(), window};
-  MessagesAt found{kNegativeInfinity,
-                   kNegativeInfinity,
-                   LatticeSteps(lattice, Direction::kForward),
-                   LatticeSteps(lattice, Direction::kBackward),
-                   {},
-                   {}};
-  found.forward.only = found.backward.only = &boundaries;
-  parallel_for(threads, 2, [&](std::size_t i, int) {
-    if (i == 0)
-      found.log_z = sweep_all(lattice, source, windows, Direction::kForward, LatticeSemiring::kLog,
-                              found.forward_steps, &found.forward, nullptr)
-                        .value;
-    else
-      found.log_z_backward = sweep_all(lattice, source, windows, Direction::kBackward, LatticeSemiring::kLog,
-                                       found.backward_steps, &found.backward, nullptr)
-                                 .value;
+  LatticeDecoding out{{},
+                      {0,
+                       0,
+                       LatticeSteps(lattice, Direction::kForward),
+                       LatticeSteps(lattice, Direction::kBackward),
+                       {},
+                       {}}};
+  PathMessages& messages = out.messages;
+  std::vector<std::int64_t> boundaries;  // of the path, as far as it is decided
+  messages.forward.only = messages.backward.only = &boundaries;
+  LatticeSweep forward(lattice, Direction::kForward, LatticeSemiring::kLog, windows.length);
+  std::size_t passed = 0;  // windows that `forward` went through
+  const auto forward_until = [&](std::int64_t boundary) {
+    for (; passed < windows.count() && windows.end(passed) <= boundary; ++passed)
+      forward.pass(*source.window(windows.begin(passed), windows.end(passed)), messages.forward_steps,
+                   &messages.forward);
+  };
+  out.path = sweep_for_path(lattice, source, windows, [&](const std::vector<LatticeSegment>& decided) {
+    if (threads > 1) return;
+    while (boundaries.size() < decided.size()) boundaries.push_back(decided[boundaries.size()].end);
+    if (!decided.empty()) forward_until(decided.back().end);
   });
-  found.forward.only = found.backward.only = nullptr;
-  return found;
+  for (std::size_t i = boundaries.size() + 1; i < out.path.segments.size(); ++i)
+    boundaries.push_back(out.path.segments[i].begin);
+  parallel_for(threads, 2, [&](std::size_t i, int) {
+    if (i == 0) {
+      forward_until(windows.length);
+      messages.log_z = forward.end().value;
+    } else {
+      messages.log_z_backward = sweep_all(lattice, source, windows, Direction::kBackward,
+                                          LatticeSemiring::kLog, messages.backward_steps, &messages.backward)
+                                    .value;
+    }
+  });
+  messages.forward.only = messages.backward.only = nullptr;
+  return out;
 }
 
 LatticeMarginals visit_marginals(

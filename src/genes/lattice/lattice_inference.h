@@ -8,13 +8,9 @@
 
 #include "genes/lattice/lattice.h"
 #include "genes/lattice/lattice_sweep.h"
+#include "genes/lattice/online_traceback.h"
 
 namespace semicrf {
-
-struct LatticeSegment {
-  std::int64_t begin = 0, end = 0;
-  int label = 0;
-};
 
 struct LatticePath {
   double score = kNegativeInfinity;      // -inf: no segmentation is possible, and there are no segments
@@ -24,7 +20,7 @@ struct LatticePath {
 // Positions of a window: the results do not depend on it.
 inline constexpr std::int64_t kLatticeWindow = std::int64_t{1} << 18;
 
-LatticePath best_path(const Lattice& lattice, const LatticeSource& source, int threads,
+LatticePath best_path(const Lattice& lattice, const LatticeSource& source,
                       std::int64_t window = kLatticeWindow);
 
 // Messages of both directions at the events of a window. Events with a step are the same in both, those of
@@ -51,17 +47,23 @@ LatticeMarginals visit_marginals(
     const std::function<void(std::size_t index, double log_z, const LatticeMessages& messages)>& visit,
     std::int64_t window = kLatticeWindow);
 
-// Messages of both directions at some boundaries, ascending: one sweep for each direction, side by side.
-struct MessagesAt {
+// Messages of both directions at the boundaries of a path but 0 and T.
+struct PathMessages {
   double log_z = kNegativeInfinity;
   double log_z_backward = kNegativeInfinity;
   LatticeSteps forward_steps, backward_steps;  // which the nodes refer to
   LatticeNodes forward, backward;
 };
 
-MessagesAt messages_at(const Lattice& lattice, const LatticeSource& source,
-                       const std::vector<std::int64_t>& boundaries, int threads,
-                       std::int64_t window = kLatticeWindow);
+struct LatticeDecoding {
+  LatticePath path;
+  PathMessages messages;
+};
+
+// The best path and the messages along it. On one thread the forward sweep follows that of the path window by
+// window, as soon as the path is decided there; on two the sweeps of both directions come behind it.
+LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& source, int threads,
+                               std::int64_t window = kLatticeWindow);
 
 std::size_t lattice_windows(std::int64_t length, std::int64_t window = kLatticeWindow);
 

@@ -193,6 +193,17 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   }
 }
 
+std::vector<OpenSegment> LatticeSweep::open_segments(std::int64_t boundary) const {
+  std::vector<OpenSegment> open;
+  std::vector<std::int64_t> starts;
+  for (std::size_t c = 0; c < open_.size(); ++c) {
+    starts.clear();
+    open_[c].append_starts(boundary, starts);
+    for (const std::int64_t start : starts) open.push_back({start, static_cast<int>(c)});
+  }
+  return open;
+}
+
 LatticeEnd LatticeSweep::end() {
   begin();
   LatticeEnd end;

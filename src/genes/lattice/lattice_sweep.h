@@ -91,6 +91,12 @@ struct LatticeEnd {
   int best_label = -1;  // max semiring; of equals the first
 };
 
+// A segment of a label that has begun at a boundary and may go on.
+struct OpenSegment {
+  std::int64_t boundary = 0;
+  int label = 0;
+};
+
 // Copies are states to go on from. The lattice must outlive it.
 class LatticeSweep {
  public:
@@ -99,6 +105,8 @@ class LatticeSweep {
   // Windows in the order of the direction, each once, the first at the edge of the sequence. `steps`: of the
   // lattice and the direction. `nodes`: null, or where messages go, after what is there.
   void pass(const LatticeWindow& window, LatticeSteps& steps, LatticeNodes* nodes);
+  // Between windows: those that may end at `boundary`, where the next one begins, or beyond. Max semiring.
+  std::vector<OpenSegment> open_segments(std::int64_t boundary) const;
   // After the last window.
   LatticeEnd end();
 

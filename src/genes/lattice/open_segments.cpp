@@ -96,6 +96,19 @@ void OpenSegments::forget(std::int64_t boundary) {
   }
 }
 
+void OpenSegments::append_starts(std::int64_t boundary, std::vector<std::int64_t>& starts) const {
+  if (cut_value_ > kNegativeInfinity) starts.push_back(0);
+  for (const Class& kept : classes_) {
+    for (std::size_t i = kept.first; i < kept.boundaries.size(); ++i) {
+      const std::int64_t start = kept.boundaries[i];
+      if (kept.values[i] > kNegativeInfinity &&
+          (law_->log_tail > kNegativeInfinity || boundary - start <= longest_))
+        starts.push_back(start);
+    }
+    if (kept.tail.value > kNegativeInfinity) starts.push_back(kept.tail.best_start);
+  }
+}
+
 // Moves those that began more than K ago to the tail.
 void OpenSegments::age(Class& kept, std::int64_t boundary) const {
   while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {

@@ -56,6 +56,8 @@ class OpenSegments {
   void open_cut(double value) { cut_value_ = value; }
   // All that began at `boundary` or before are impossible.
   void forget(std::int64_t boundary);
+  // Adds where those began that may end at `boundary` or beyond, without order. Max semiring.
+  void append_starts(std::int64_t boundary, std::vector<std::int64_t>& starts) const;
   // Over all that may end at `boundary`.
   ClosedSegments close(std::int64_t boundary, ClosingDetail detail);
   // Over all that are open at `boundary`, the last one, and end behind it.

@@ -4,26 +4,28 @@
 
 namespace semicrf {
 
-void RecentWindows::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
-  std::shared_ptr<const LatticeWindow> known;
+std::shared_ptr<const LatticeWindow> RecentWindows::window(std::int64_t begin, std::int64_t end) const {
+  std::shared_ptr<LatticeWindow> made;
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(kept_.begin(), kept_.end(),
                                     [&](const auto& one) { return one->begin == begin && one->end == end; });
     if (found != kept_.end()) {
-      known = *found;
       std::rotate(found, found + 1, kept_.end());
+      return kept_.back();
+    }
+    if (kept_.size() == most_) {
+      made = std::move(kept_.front());
+      kept_.erase(kept_.begin());
     }
   }
-  if (known) {
-    window = *known;
-    return;
-  }
-  source_->read(begin, end, window);
-  known = std::make_shared<const LatticeWindow>(window);
+  // Memory of the oldest, unless somebody still has it.
+  if (made == nullptr || made.use_count() > 1) made = std::make_shared<LatticeWindow>();
+  source_->read(begin, end, *made);
   const std::lock_guard lock(mutex_);
   if (kept_.size() == most_) kept_.erase(kept_.begin());
-  kept_.push_back(std::move(known));
+  kept_.push_back(made);
+  return made;
 }
 
 }  // namespace semicrf

@@ -230,7 +230,7 @@ std::vector<CodingTranscript> genes_beside(const GeneModel& model, const GeneLat
                                            const Piece& piece) {
   const SequenceSource source(model, lattice, piece.sequence->bases, piece.begin, piece.end,
                               piece.sequence->tracks.get());
-  const LatticePath path = best_path(lattice.lattice, source, 1);
+  const LatticePath path = best_path(lattice.lattice, source);
   std::vector<CodingTranscript> found;
   for (const PathGene& gene : genes_of_path(model, lattice, path.segments, piece.begin)) {
     const CodingTranscript one{"", "", gene.strand, gene.exons, gene.untranslated};

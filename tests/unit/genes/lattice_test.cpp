@@ -269,7 +269,7 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
     std::vector<LatticeSegment> first_path;
     for (const std::int64_t window : {1, 2, 3, 5, 100}) {
       CAPTURE(window);
-      const LatticePath path = best_path(problem.lattice, source, 2, window);
+      const LatticePath path = best_path(problem.lattice, source, window);
       std::mutex mutex;
       std::set<std::pair<std::int64_t, int>> starts_seen;
       const LatticeMarginals marginals = visit_marginals(
@@ -279,19 +279,24 @@ TEST_CASE("a lattice equals the enumeration of its segmentations") {
             compare_marginals(truth, messages, log_z, starts_seen);
           },
           window);
-      // All boundaries, and every second one.
-      for (const std::int64_t step : {1, 2}) {
-        std::vector<std::int64_t> boundaries;
-        for (std::int64_t t = step; t < problem.sequence.end; t += step) boundaries.push_back(t);
-        const MessagesAt at = messages_at(problem.lattice, source, boundaries, 2, window);
-        REQUIRE((at.log_z == kNegativeInfinity || std::abs(at.log_z - truth.log_z) < 1e-10));
-        REQUIRE((at.log_z == kNegativeInfinity) == (truth.log_z == kNegativeInfinity));
-        CHECK((at.log_z == at.log_z_backward || std::abs(at.log_z_backward - at.log_z) < 1e-10));
-        for (const LatticeNodes::Event& event : at.forward.events)
-          CHECK(std::find(boundaries.begin(), boundaries.end(), event.boundary) != boundaries.end());
+      for (const int threads : {1, 2}) {
+        const LatticeDecoding decoding = decode_lattice(problem.lattice, source, threads, window);
+        const PathMessages& along = decoding.messages;
+        CHECK(decoding.path.score == path.score);
+        REQUIRE(decoding.path.segments.size() == path.segments.size());
+        REQUIRE((along.log_z == kNegativeInfinity || std::abs(along.log_z - truth.log_z) < 1e-10));
+        REQUIRE((along.log_z == kNegativeInfinity) == (truth.log_z == kNegativeInfinity));
+        CHECK((along.log_z == along.log_z_backward || std::abs(along.log_z_backward - along.log_z) < 1e-10));
+        if (truth.log_z == kNegativeInfinity) continue;
+        REQUIRE(along.forward.events.size() + 1 == path.segments.size());
+        REQUIRE(along.backward.events.size() + 1 == path.segments.size());
+        for (std::size_t i = 1; i < path.segments.size(); ++i) {
+          CHECK(decoding.path.segments[i].begin == path.segments[i].begin);
+          CHECK(decoding.path.segments[i].label == path.segments[i].label);
+          CHECK(along.forward.events[i - 1].boundary == path.segments[i].begin);
+        }
         std::set<std::pair<std::int64_t, int>> seen;
-        if (truth.log_z > kNegativeInfinity)
-          compare_marginals(truth, {&stored.whole(), &at.forward, &at.backward}, at.log_z, seen);
+        compare_marginals(truth, {&stored.whole(), &along.forward, &along.backward}, along.log_z, seen);
       }
       if (truth.log_z == kNegativeInfinity) {
         CHECK(path.segments.empty());

@@ -165,7 +165,7 @@ TEST_CASE("the score of a path with tracks is the product of its features") {
   const GeneLattice lattice = compile(model, "m");
   const MadeTracks tracks;
   const SequenceSource source(model, lattice, bases, 0, kLength, &tracks);
-  const LatticePath path = best_path(lattice.lattice, source, 1);
+  const LatticePath path = best_path(lattice.lattice, source);
   REQUIRE(path.segments.size() > 3);
   const auto features = features_of_path(model, lattice, source, path.segments);
   REQUIRE(features);
