@@ -131,7 +131,7 @@ class WindowExpectations {
     const LatticeWindow::Event& event = messages_.window->events[there.window_event];
     const auto& labels = lattice_.lattice.labels;
     for (std::size_t n = 0; n < there.step->endings.size(); ++n) {
-      const auto [label, signal] = there.step->endings[n];
+      const auto& [label, signal, score] = there.step->endings[n];
       const double p = std::exp(forward.endings[there.first_ending + n] +
                                 backward.beginnings[mirrored.first_beginning + n] - log_z_);
       if (p == 0) continue;

@@ -76,7 +76,7 @@ class Predictor {
     const double log_z = messages.log_z;
     const auto& labels = lattice_.lattice.labels;
     for (std::size_t i = 0; i < there.step->endings.size(); ++i) {
-      const auto [label, signal] = there.step->endings[i];
+      const auto& [label, signal, score] = there.step->endings[i];
       const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
       if (label == left) boundary.behind = behind;
       if (segment == 1 && is_alike_at_end(label, left)) boundary.cut_behind.emplace_back(label, behind);

@@ -42,6 +42,7 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
   for (const SignalModel& signal : model.signals)
     for (const TrackTerm& term : signal.terms)
       margin_ = std::max<std::int64_t>(margin_, std::abs(term.at) + 1);
+  prepare_content();
   for (const SignalModel& signal : model.signals) {
     motifs_.emplace_back();
     for (const auto& row : signal.motif) {
@@ -126,48 +127,67 @@ double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& colum
   return static_cast<double>(tracks.at(strand_of(term, column.strand), base)[term.track[codon]]);
 }
 
+void SequenceSource::prepare_content() {
+  for (const ContentModel& model : model_->contents) {
+    const auto weight = static_cast<float>(model.weight), bias = static_cast<float>(model.bias);
+    content_scores_.emplace_back();
+    for (const std::vector<float>& table : model.tables) {
+      content_scores_.back().emplace_back();
+      for (const float log_odds : table) content_scores_.back().back().push_back(weight * log_odds + bias);
+    }
+  }
+  for (std::size_t c = 0; c < lattice_->columns.size(); ++c) {
+    const StrandedModel& column = lattice_->columns[c];
+    const ContentModel& model = model_->contents[column.model];
+    auto there = std::find_if(orders_.begin(), orders_.end(),
+                              [&](const ContentOrder& one) { return one.order == model.order; });
+    if (there == orders_.end()) there = orders_.insert(there, {model.order, {}});
+    ContentColumn made{c, column.strand == '+', static_cast<float>(model.bias), {}};
+    for (int base = 0; base < kCodon; ++base)
+      made.scores[static_cast<std::size_t>(base)] =
+          content_scores_[column.model][codon_position(column, base)].data();
+    there->columns.push_back(made);
+  }
+}
+
 void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                                   LatticeWindow& window) const {
   const std::size_t columns = lattice_->columns.size();
-  window.content.assign(static_cast<std::size_t>(end - begin) * columns, 0.0F);
-  for (std::size_t c = 0; c < columns; ++c) {
-    const StrandedModel& column = lattice_->columns[c];
-    const ContentModel& model = model_->contents[column.model];
-    const char strand = column.strand;
-    const int words = 1 << (2 * (model.order + 1));
-    const auto weight = static_cast<float>(model.weight), bias = static_cast<float>(model.bias);
-    // The word that ends (+) or begins (-) at a position, and how many known bases it has.
-    int word = 0, known = 0;
-    const auto put = [&](std::int64_t at) {  // position of the sequence
-      float score = 0;
-      if (known > model.order) {
-        score = weight * model.tables[codon_position(column, at)][word];
-      }
-      window.content[static_cast<std::size_t>(at - begin_ - begin) * columns + c] = score + bias;
+  window.content.resize(static_cast<std::size_t>(end - begin) * columns);
+  const std::int64_t from = begin_ + begin, to = begin_ + end;
+  for (const ContentOrder& one : orders_) {
+    const int order = one.order, top = 2 * order;
+    // The words of the bases from `order` before a position to it, along +, and from it to `order` behind it,
+    // along -, and where the last base was that is not known.
+    std::size_t plus = 0, minus = 0;
+    const std::size_t words = std::size_t{1} << (top + 2);
+    std::int64_t unknown_before = from - order - 1, unknown_behind = from - 1;
+    const auto take_plus = [&](std::int64_t t) {
+      const int code = sites_.base(t);
+      if (code == kUnknownBase) unknown_before = t;
+      plus = (plus * 4 + (code == kUnknownBase ? 0 : static_cast<std::size_t>(code))) % words;
     };
-    const std::int64_t from = begin_ + begin, to = begin_ + end;
-    const auto take = [&](int code) {
-      if (code == kUnknownBase) {
-        known = 0, word = 0;
-        return;
-      }
-      word = (word * 4 + code) % words;
-      ++known;
+    const auto take_minus = [&](std::int64_t t) {
+      const int code = sites_.base(t);
+      if (code == kUnknownBase) unknown_behind = t;
+      minus = minus / 4 + (code == kUnknownBase ? 0 : static_cast<std::size_t>(complement(code)) << top);
     };
-    if (strand == '+') {
-      for (std::int64_t t = from - model.order; t < to; ++t) {
-        take(sites_.base(t));
-        if (t >= from) put(t);
+    for (std::int64_t t = from - order; t < from; ++t) take_plus(t);
+    for (std::int64_t t = from; t < from + order; ++t) take_minus(t);
+    float* row = window.content.data();
+    auto base = static_cast<std::size_t>(from % kCodon);
+    for (std::int64_t t = from; t < to; ++t, row += columns) {
+      take_plus(t);
+      take_minus(t + order);
+      const bool plus_known = unknown_before < t - order, minus_known = unknown_behind < t;
+      for (const ContentColumn& column : one.columns) {
+        const bool known = column.plus ? plus_known : minus_known;
+        row[column.column] = known ? column.scores[base][column.plus ? plus : minus] : column.unknown;
       }
-    } else {
-      for (std::int64_t t = to - 1 + model.order; t >= from; --t) {
-        take(complement(sites_.base(t)));
-        if (t < to) put(t);
-      }
+      base = base == kCodon - 1 ? 0 : base + 1;
     }
   }
-  if (!model_->tracks.empty())
-    content_terms_.add(tracks, begin_ + begin, begin_ + end, window.content.data());
+  if (!model_->tracks.empty()) content_terms_.add(tracks, from, to, window.content.data());
 }
 
 void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,

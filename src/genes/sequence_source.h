@@ -26,6 +26,8 @@ class SequenceSource : public LatticeSource {
   // it.
   SequenceSource(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases,
                  std::int64_t begin, std::int64_t end, const TrackValues* tracks = nullptr);
+  SequenceSource(const SequenceSource&) = delete;
+  SequenceSource& operator=(const SequenceSource&) = delete;
 
   std::int64_t length() const override { return end_ - begin_; }
   void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const override;
@@ -49,15 +51,30 @@ class SequenceSource : public LatticeSource {
   // Log odds without weight.
   double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
+  void prepare_content();
   void fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                     LatticeWindow& window) const;
   void find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                    LatticeWindow& window) const;
   void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
 
+  // Columns whose scores depend on as many bases.
+  struct ContentColumn {
+    std::size_t column = 0;
+    bool plus = true;
+    float unknown = 0;                          // the score where a base is not known
+    std::array<const float*, kCodon> scores{};  // by base modulo 3; by word; in content_scores_
+  };
+  struct ContentOrder {
+    int order = 0;
+    std::vector<ContentColumn> columns;
+  };
+
   const GeneModel* model_;
   const GeneLattice* lattice_;
   const std::vector<std::uint8_t>* bases_;
+  std::vector<std::vector<std::vector<float>>> content_scores_;  // by model, place in the codon, word
+  std::vector<ContentOrder> orders_;
   SignalSites sites_;
   std::int64_t begin_, end_;
   const TrackValues* tracks_;

@@ -1,6 +1,7 @@
 #include "genes/lattice/lattice_sweep.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -66,12 +67,15 @@ const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
   const auto possible = [&](const LatticeEdge& edge) {
     return has(signals, labels[edge.from].end_signal) && has(signals, labels[edge.to].start_signal);
   };
+  const auto score_of = [&](int signal) {
+    return signal < 0 ? -1 : std::popcount(signals & ((std::uint64_t{1} << signal) - 1));
+  };
   for (const LatticeEdge& edge : lattice_->edges)
     if (possible(edge)) endings.emplace(forward ? edge.from : edge.to, 0);
   for (auto& [label, index] : endings) {
     index = step.endings.size();
-    const LatticeLabel& ends = labels[label];
-    step.endings.push_back({label, forward ? ends.end_signal : ends.start_signal});
+    const int signal = forward ? labels[label].end_signal : labels[label].start_signal;
+    step.endings.push_back({label, signal, score_of(signal)});
   }
   for (std::size_t e = 0; e < lattice_->edges.size(); ++e) {
     const LatticeEdge& edge = lattice_->edges[e];
@@ -79,9 +83,8 @@ const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
       into[forward ? edge.to : edge.from].push_back({endings[forward ? edge.from : edge.to], edge.score, e});
   }
   for (const auto& [label, edges] : into) {
-    const LatticeLabel& begins = labels[label];
-    LatticeStep::Beginning beginning{label, forward ? begins.start_signal : begins.end_signal,
-                                     step.edges.size(), 0};
+    const int signal = forward ? labels[label].start_signal : labels[label].end_signal;
+    LatticeStep::Beginning beginning{label, signal, score_of(signal), step.edges.size(), 0};
     step.edges.insert(step.edges.end(), edges.begin(), edges.end());
     beginning.last_edge = step.edges.size();
     step.beginnings.push_back(beginning);
@@ -157,12 +160,14 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   if (nodes != nullptr) {
     nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(), nodes->beginnings.size()});
   }
+  const float* const scores = window.scores.data() + there.first;
+  const auto score_of = [&](int index) { return index < 0 ? 0 : static_cast<double>(scores[index]); };
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
-    const auto [label, signal] = step.endings[i];
+    const auto& [label, signal, score] = step.endings[i];
     ClosedSegments closed =
         open_[label].close(here, nodes == nullptr ? ClosingDetail::kNone : ClosingDetail::kAll);
     if (closed.value > kNegativeInfinity) closed.value += content_of(label);
-    endings_.push_back(closed.value + window.score(there, signal));
+    endings_.push_back(closed.value + score_of(score));
     if (nodes == nullptr) continue;
     nodes->endings.push_back(closed.value);
     if (semiring_ == LatticeSemiring::kMax)
@@ -184,7 +189,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
       }
     }
     if (total > kNegativeInfinity) {
-      total += window.score(there, beginning.signal);
+      total += score_of(beginning.score);
       open_[beginning.label].open(here, total - content_of(beginning.label));
     }
     if (nodes == nullptr) continue;

@@ -18,10 +18,12 @@ struct LatticeStep {
   struct Ending {
     int label = 0;
     int signal = -1;
+    int score = -1;  // of the signal, among those of the event; -1: it has none, and scores 0
   };
   struct Beginning {
     int label = 0;
     int signal = -1;
+    int score = -1;  // likewise
     std::size_t first_edge = 0, last_edge = 0;
   };
   struct Edge {

@@ -18,7 +18,8 @@ std::size_t index_of(const Items& items, int label) {
 }  // namespace
 
 void OnlineTraceback::pass(LatticeSweep& sweep, const LatticeWindow& window) {
-  kept_.push_back({sweep, {}, true});
+  spare_.clear();
+  kept_.push_back({sweep, std::move(spare_), true});
   sweep.pass(window, *steps_, &kept_.back().nodes);
   decide(sweep.open_segments(window.end));
   if (kept_.size() < kKeptNodes) return;
@@ -70,7 +71,10 @@ void OnlineTraceback::decide_until(const Node& node) {
   }
   segments_.insert(segments_.end(), reversed.rbegin(), reversed.rend());
   decided_ = node;
-  for (; first_ < window_of(node.boundary) && !kept_.empty(); ++first_) kept_.pop_front();
+  for (; first_ < window_of(node.boundary) && !kept_.empty(); ++first_) {
+    spare_ = std::move(kept_.front().nodes);
+    kept_.pop_front();
+  }
 }
 
 OnlineTraceback::Node OnlineTraceback::predecessor(const Node& node) {

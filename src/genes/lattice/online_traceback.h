@@ -54,7 +54,8 @@ class OnlineTraceback {
   std::int64_t size_;
   std::size_t first_ = 0;  // the window that kept_ begins with
   std::deque<Kept> kept_;
-  Node decided_;  // all before it is in segments_
+  LatticeNodes spare_;  // whose memory the next window takes
+  Node decided_;        // all before it is in segments_
   std::vector<LatticeSegment> segments_;
 };
 

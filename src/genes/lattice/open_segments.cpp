@@ -111,23 +111,33 @@ void OpenSegments::append_starts(std::int64_t boundary, std::vector<std::int64_t
 
 // Moves those that began more than K ago to the tail.
 void OpenSegments::age(Class& kept, std::int64_t boundary) const {
+  Tail& tail = kept.tail;
+  bool grew = false;
   while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {
     const std::size_t start = kept.first++;
     if (law_->log_tail == kNegativeInfinity) continue;
     const std::int64_t at = kept.boundaries[start];
     const double value = kept.values[start] - static_cast<double>(at) * law_->log_tail;
-    Tail& tail = kept.tail;
-    if (semiring_ == LatticeSemiring::kMax) {
-      if (value >= tail.value) tail.value = value, tail.best_start = at;
-      continue;
-    }
-    if (value < tail.value + kNegligible) continue;
-    const double total = log_add_near(tail.value, value);
-    const double share = std::exp(value - total);
-    tail.mean_start += share * (static_cast<double>(at) - tail.mean_start);
-    tail.value = total;
+    if (semiring_ == LatticeSemiring::kLog)
+      add_to_tail(tail, value, at), grew = true;
+    else if (value >= tail.value)
+      tail.value = value, tail.best_start = at;
   }
+  if (grew) tail.value = tail.scale + std::log(tail.sum);
   kept.drop_gone();
+}
+
+void OpenSegments::add_to_tail(Tail& tail, double value, std::int64_t start) const {
+  if (tail.sum == 0) {
+    tail.scale = value;
+  } else if (value - tail.scale > kLargestWeight) {
+    const double factor = weight_of(tail.scale - value);
+    tail.sum *= factor, tail.sum_starts *= factor;
+    tail.scale = value;
+  }
+  const double weight = weight_of(value - tail.scale);
+  tail.sum += weight;
+  tail.sum_starts += weight * static_cast<double>(start);
 }
 
 double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const {
@@ -194,7 +204,7 @@ ClosedSegments OpenSegments::close_begun(std::int64_t boundary, ClosingDetail de
 }
 
 ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
-                                       ClosingDetail detail) const {
+                                       double tail, ClosingDetail detail) const {
   const double* const weights = kept.weights.data();
   const std::int64_t* const boundaries = kept.boundaries.data();
   const auto sum_with = [&](const double* factors) {
@@ -207,32 +217,31 @@ ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std:
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   };
   ClosedSegments closed;
-  const double total = sum_with(linear_->factors.data());
-  if (total < kSmallestSum) return closed;
-  closed.value = kept.scale + linear_->top + std::log(total);
-  if (detail == ClosingDetail::kAll) closed.duration_score = sum_with(linear_->factors_scores.data()) / total;
+  const double base = kept.scale + linear_->top;
+  double total = sum_with(linear_->factors.data());
+  if (total < kSmallestSum || tail - base > kLargestWeight) return closed;
+  const double tail_weight = weight_of(tail - base);
+  total += tail_weight;
+  closed.value = base + std::log(total);
+  if (detail == ClosingDetail::kNone) return closed;
+  closed.duration_score = sum_with(linear_->factors_scores.data());
+  if (tail_weight > 0) closed.duration_score += tail_weight * mean_tail_score(kept, boundary);
+  closed.duration_score /= total;
   return closed;
 }
 
 // The mean score of the durations in the tail.
 double OpenSegments::mean_tail_score(const Class& kept, std::int64_t boundary) const {
   return law_->table[tail_from_ - 1] +
-         (static_cast<double>(boundary - tail_from_) - kept.tail.mean_start) * law_->log_tail;
+         (static_cast<double>(boundary - tail_from_) - kept.tail.sum_starts / kept.tail.sum) * law_->log_tail;
 }
 
 ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t boundary,
                                  ClosingDetail detail) const {
   const double tail = tail_score(kept, boundary);
   ClosedSegments closed;
-  if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, detail);
-  if (closed.value > kNegativeInfinity) {
-    if (tail < closed.value + kNegligible) return closed;
-    closed.value = log_add_near(closed.value, tail);
-    if (detail == ClosingDetail::kAll)
-      closed.duration_score +=
-          std::exp(tail - closed.value) * (mean_tail_score(kept, boundary) - closed.duration_score);
-    return closed;
-  }
+  if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, tail, detail);
+  if (closed.value > kNegativeInfinity) return closed;
   const double* const table = law_->table.data();
   double largest = tail, largest_start = kNegativeInfinity;
   for (std::size_t i = kept.first; i < last; ++i) {

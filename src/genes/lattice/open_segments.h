@@ -66,8 +66,9 @@ class OpenSegments {
  private:
   struct Tail {
     double value = -std::numeric_limits<double>::infinity();  // sum of value - boundary * log_tail
-    double mean_start = 0;
-    std::int64_t best_start = -1;
+    std::int64_t best_start = -1;                             // max semiring
+    // Log semiring: sums of exp(value - boundary * log_tail - scale), and of this times the start.
+    double scale = 0, sum = 0, sum_starts = 0;
   };
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max() / 2;
   struct Class {
@@ -86,8 +87,9 @@ class OpenSegments {
   ClosedSegments close_begun(std::int64_t boundary, ClosingDetail detail);
   void add(ClosedSegments& closed, double value, double score, std::int64_t start) const;
   ClosedSegments sum(Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
-  // Without the tail. Nothing (-inf) where weights are too small to tell.
-  ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
+  void add_to_tail(Tail& tail, double value, std::int64_t start) const;
+  // Nothing (-inf) where weights are too small to tell, or the tail is too large.
+  ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary, double tail,
                            ClosingDetail detail) const;
   void rescale(Class& kept, double scale) const;
   ClosedSegments best(const Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;

@@ -28,6 +28,19 @@ float quick_log(float x) {
   return e * kLogOf2 + (2 * s + 2 * s * series);
 }
 
+// Whether a value is not finite or, where that is forbidden, below 0 (or -0). Without branches, as above:
+// an exponent of ones carries into the sign.
+bool may_be_wrong(const float* values, std::size_t count, bool negative_forbidden) {
+  constexpr std::uint32_t kSign = 0x80000000, kOneExponent = 0x00800000;
+  const std::uint32_t kept = negative_forbidden ? ~std::uint32_t{0} : ~kSign;
+  std::uint32_t signs = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]) & kept;
+    signs |= bits | (bits + kOneExponent);
+  }
+  return (signs & kSign) != 0;
+}
+
 }  // namespace
 
 void ScaledTracks::read(char strand, std::int64_t begin, std::int64_t end, float* values) const {
@@ -35,12 +48,7 @@ void ScaledTracks::read(char strand, std::int64_t begin, std::int64_t end, float
   const std::size_t tracks = models_.size(), count = static_cast<std::size_t>(end - begin) * tracks;
   const bool none =
       std::none_of(models_.begin(), models_.end(), [](const TrackModel& one) { return one.logarithm; });
-  // Most values are right, which one loop over all of them says.
-  const float least = none ? -std::numeric_limits<float>::max() : 0;
-  bool right = true;
-  for (std::size_t i = 0; i < count; ++i)
-    right &= (values[i] >= least) & (values[i] <= std::numeric_limits<float>::max());
-  if (!right) check(strand, begin, end, values);
+  if (may_be_wrong(values, count, !none)) check(strand, begin, end, values);
   if (none) return;
   const bool all = std::all_of(models_.begin(), models_.end(), [&](const TrackModel& one) {
     return one.logarithm && one.floor == models_.front().floor;
@@ -102,9 +110,10 @@ void TrackWindow::load(const TrackValues* values, std::size_t tracks, std::int64
     end_ = begin_;
     return;
   }
-  for (auto* strand : {&plus_, &minus_}) strand->resize(static_cast<std::size_t>(end_ - begin_) * tracks);
-  values->read('+', begin_, end_, plus_.data());
-  values->read('-', begin_, end_, minus_.data());
+  for (auto* strand : {&plus_, &minus_})
+    *strand = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(end_ - begin_) * tracks);
+  values->read('+', begin_, end_, plus_.get());
+  values->read('-', begin_, end_, minus_.get());
 }
 
 }  // namespace semicrf

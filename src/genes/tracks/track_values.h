@@ -56,13 +56,13 @@ class TrackWindow {
   // The values of a base on a strand, one per track; null outside of what was loaded.
   const float* at(char strand, std::int64_t base) const {
     if (base < begin_ || base >= end_) return nullptr;
-    return (strand == '+' ? plus_ : minus_).data() + static_cast<std::size_t>(base - begin_) * tracks_;
+    return (strand == '+' ? plus_ : minus_).get() + static_cast<std::size_t>(base - begin_) * tracks_;
   }
 
  private:
   std::size_t tracks_ = 0;
   std::int64_t begin_ = 0, end_ = 0;
-  std::vector<float> plus_, minus_;
+  std::unique_ptr<float[]> plus_, minus_;
 };
 
 }  // namespace semicrf

@@ -257,6 +257,49 @@ void compare_marginals(const Enumerated& truth, const LatticeMessages& messages,
   }
 }
 
+// A law's score of a duration, and the sum over all starts of a label, as they are defined.
+TEST_CASE("sums over durations are those of their definition, whatever the size of the values") {
+  std::mt19937 random(testing::test_seed(4));
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::normal_distribution<double> normal;
+  for (int n = 0; n < 300; ++n) {
+    CAPTURE(n);
+    LatticeLaw law;
+    for (int k = 0; k < 1 + below(6); ++k)
+      law.table.push_back(below(4) == 0 ? kNegativeInfinity : normal(random));
+    if (below(4) > 0) law.log_tail = -std::exp(normal(random));
+    LatticeLabel label;
+    label.modulus = 1 + below(3);
+    label.residue = below(label.modulus);
+    const LinearLaw linear = linear_law(law, 200);
+    OpenSegments open(law, linear, label, LatticeSemiring::kLog);
+    const double size = std::pow(10.0, below(4));
+    std::vector<std::pair<std::int64_t, double>> starts;
+    for (std::int64_t boundary = 0; boundary < 60; ++boundary) {
+      double sum = kNegativeInfinity, mean = 0;
+      for (const auto& [start, value] : starts) {
+        const double score =
+            duration_score(law.table, law.log_tail, label.modulus, label.residue, boundary - start);
+        if (score > kNegativeInfinity) sum = log_add(sum, value + score);
+      }
+      for (const auto& [start, value] : starts) {
+        const double score =
+            duration_score(law.table, law.log_tail, label.modulus, label.residue, boundary - start);
+        if (score > kNegativeInfinity) mean += std::exp(value + score - sum) * score;
+      }
+      const ClosedSegments closed = open.close(boundary, ClosingDetail::kAll);
+      CAPTURE(boundary, size, sum, closed.value);
+      const double tolerance = 1e-12 * (1 + std::abs(sum));
+      REQUIRE((closed.value == sum || std::abs(closed.value - sum) < tolerance));
+      if (sum > kNegativeInfinity)
+        REQUIRE(std::abs(closed.duration_score - mean) < 1e-9 * (1 + std::abs(mean)));
+      if (below(3) == 0) continue;
+      starts.emplace_back(boundary, size * normal(random));
+      open.open(boundary, starts.back().second);
+    }
+  }
+}
+
 TEST_CASE("a lattice equals the enumeration of its segmentations") {
   std::mt19937 random(testing::test_seed(1));
   int possible = 0;
