@@ -120,6 +120,20 @@ double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t 
   return values == nullptr ? 0 : static_cast<double>(values[term.track[0]]);
 }
 
+double SequenceSource::add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
+                                 const TrackWindow& tracks, double score) const {
+  const std::int64_t base = begin_ + boundary;
+  const float* values = nullptr;  // of the base that a term and the one before it read
+  const TrackTerm* before = nullptr;
+  for (const TrackTerm& term : terms) {
+    if (before == nullptr || term.at != before->at || term.other_strand != before->other_strand)
+      values = tracks.at(strand_of(term, strand), strand == '+' ? base + term.at : base - 1 - term.at);
+    if (values != nullptr) score += term.weight * static_cast<double>(values[term.track[0]]);
+    before = &term;
+  }
+  return score;
+}
+
 double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& column, std::int64_t position,
                                const TrackWindow& tracks) const {
   const std::int64_t base = begin_ + position;
@@ -205,7 +219,7 @@ void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const Tra
       if (scored == nullptr || scored->model != signal.model || scored->strand != signal.strand) {
         const SignalModel& of = model_->signals[signal.model];
         score = of.weight * log_odds(signal, boundary, motifs);
-        for (const TrackTerm& term : of.terms) score += term.weight * term_at(term, signal.strand, t, tracks);
+        score = add_terms(of.terms, signal.strand, t, tracks, score);
         scored = &signal;
       }
       window.scores.push_back(static_cast<float>(score));

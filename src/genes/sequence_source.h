@@ -48,6 +48,9 @@ class SequenceSource : public LatticeSource {
     std::int64_t first = 0;  // position of the first
     std::vector<double> odds;
   };
+  // `score` and the weighted values of a signal's terms at a boundary.
+  double add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
+                   const TrackWindow& tracks, double score) const;
   // Log odds without weight.
   double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;

@@ -48,7 +48,8 @@ OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const
 
 int OpenSegments::class_of(std::int64_t boundary) const {
   if (modulus_ == 1) return 0;
-  const auto remainder = static_cast<int>(boundary % modulus_);
+  // By 3, the length of a codon, the compiler multiplies where it would divide.
+  const auto remainder = static_cast<int>(modulus_ == 3 ? boundary % 3 : boundary % modulus_);
   return remainder < 0 ? remainder + modulus_ : remainder;
 }
 
@@ -282,20 +283,15 @@ ClosedSegments OpenSegments::best(const Class& kept, std::size_t last, std::int6
   const auto value_of = [&](std::size_t i) {
     return kept.values[i] + table[boundary - kept.boundaries[i] - 1];
   };
-  if (detail == ClosingDetail::kNone) {
-    double largest[4] = {closed.value, closed.value, closed.value, closed.value};
-    std::size_t i = kept.first;
-    for (; i + 4 <= last; i += 4)
-      for (std::size_t n = 0; n < 4; ++n) largest[n] = std::max(largest[n], value_of(i + n));
-    for (; i < last; ++i) largest[0] = std::max(largest[0], value_of(i));
-    closed.value = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
-    return closed;
-  }
-  for (std::size_t i = kept.first; i < last; ++i) {
-    const double value = value_of(i);
-    if (value >= closed.value && value > kNegativeInfinity)
-      closed.value = value, closed.start = kept.boundaries[i];
-  }
+  double largest[4] = {closed.value, closed.value, closed.value, closed.value};
+  std::size_t i = kept.first;
+  for (; i + 4 <= last; i += 4)
+    for (std::size_t n = 0; n < 4; ++n) largest[n] = std::max(largest[n], value_of(i + n));
+  for (; i < last; ++i) largest[0] = std::max(largest[0], value_of(i));
+  closed.value = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  if (detail == ClosingDetail::kNone || closed.value == kNegativeInfinity) return closed;
+  while (i > kept.first && value_of(i - 1) != closed.value) --i;
+  if (i > kept.first) closed.start = kept.boundaries[i - 1];
   return closed;
 }
 
