@@ -44,6 +44,7 @@ OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const
       tail_from_(longest_ - (longest_ - label.residue + label.modulus) % label.modulus),
       has_tail_(law.log_tail > kNegativeInfinity && tail_from_ >= 1 &&
                 law.table[static_cast<std::size_t>(tail_from_ - 1)] > kNegativeInfinity),
+      keeps_tail_(cut == nullptr ? has_tail_ : law.log_tail > kNegativeInfinity),
       classes_(static_cast<std::size_t>(label.modulus)) {}
 
 int OpenSegments::class_of(std::int64_t boundary) const {
@@ -102,8 +103,7 @@ void OpenSegments::append_starts(std::int64_t boundary, std::vector<std::int64_t
   for (const Class& kept : classes_) {
     for (std::size_t i = kept.first; i < kept.boundaries.size(); ++i) {
       const std::int64_t start = kept.boundaries[i];
-      if (kept.values[i] > kNegativeInfinity &&
-          (law_->log_tail > kNegativeInfinity || boundary - start <= longest_))
+      if (kept.values[i] > kNegativeInfinity && (keeps_tail_ || boundary - start <= longest_))
         starts.push_back(start);
     }
     if (kept.tail.value > kNegativeInfinity) starts.push_back(kept.tail.best_start);
@@ -116,7 +116,7 @@ void OpenSegments::age(Class& kept, std::int64_t boundary) const {
   bool grew = false;
   while (kept.first < kept.boundaries.size() && boundary - kept.boundaries[kept.first] > longest_) {
     const std::size_t start = kept.first++;
-    if (law_->log_tail == kNegativeInfinity) continue;
+    if (!keeps_tail_) continue;
     const std::int64_t at = kept.boundaries[start];
     const double value = kept.values[start] - static_cast<double>(at) * law_->log_tail;
     if (semiring_ == LatticeSemiring::kLog)
@@ -180,7 +180,7 @@ ClosedSegments OpenSegments::close_cut(std::int64_t boundary) const {
   for (const Class& kept : classes_) {
     if (kept.tail.value > kNegativeInfinity) {
       const double level = cut_->table.back() + static_cast<double>(boundary - longest_) * law_->log_tail;
-      add(closed, kept.tail.value + level, level - kept.tail.mean_start * law_->log_tail,
+      add(closed, kept.tail.value + level, level - kept.tail.mean_start() * law_->log_tail,
           kept.tail.best_start);
     }
     for (std::size_t i = kept.first; i < kept.boundaries.size(); ++i) {
@@ -234,7 +234,7 @@ ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std:
 // The mean score of the durations in the tail.
 double OpenSegments::mean_tail_score(const Class& kept, std::int64_t boundary) const {
   return law_->table[tail_from_ - 1] +
-         (static_cast<double>(boundary - tail_from_) - kept.tail.sum_starts / kept.tail.sum) * law_->log_tail;
+         (static_cast<double>(boundary - tail_from_) - kept.tail.mean_start()) * law_->log_tail;
 }
 
 ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t boundary,

@@ -69,6 +69,7 @@ class OpenSegments {
     std::int64_t best_start = -1;                             // max semiring
     // Log semiring: sums of exp(value - boundary * log_tail - scale), and of this times the start.
     double scale = 0, sum = 0, sum_starts = 0;
+    double mean_start() const { return sum > 0 ? sum_starts / sum : 0; }
   };
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max() / 2;
   struct Class {
@@ -105,6 +106,7 @@ class OpenSegments {
   std::int64_t longest_;        // K
   std::int64_t tail_from_;      // the longest duration of the table that has the residue
   bool has_tail_;               // and it is possible there
+  bool keeps_tail_;             // or at the cut end of the sequence
   std::vector<Class> classes_;  // by remainder
 };
 

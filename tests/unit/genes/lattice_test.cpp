@@ -272,7 +272,7 @@ TEST_CASE("sums over durations are those of their definition, whatever the size 
     label.modulus = 1 + below(3);
     label.residue = below(label.modulus);
     const LinearLaw linear = linear_law(law, 200);
-    OpenSegments open(law, linear, label, LatticeSemiring::kLog);
+    OpenSegments open(law, linear, nullptr, nullptr, label, LatticeSemiring::kLog);
     const double size = std::pow(10.0, below(4));
     std::vector<std::pair<std::int64_t, double>> starts;
     for (std::int64_t boundary = 0; boundary < 60; ++boundary) {
