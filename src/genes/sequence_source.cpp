@@ -123,7 +123,7 @@ double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t 
 double SequenceSource::add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
                                  const TrackWindow& tracks, double score) const {
   const std::int64_t base = begin_ + boundary;
-  const float* values = nullptr;  // of the base that a term and the one before it read
+  const float* values = nullptr;  // which a term and the one before it read
   const TrackTerm* before = nullptr;
   for (const TrackTerm& term : terms) {
     if (before == nullptr || term.at != before->at || term.other_strand != before->other_strand)

@@ -104,7 +104,7 @@ LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& sour
                        {},
                        {}}};
   PathMessages& messages = out.messages;
-  std::vector<std::int64_t> boundaries;  // of the path, as far as it is decided
+  std::vector<std::int64_t> boundaries;  // the path's, as far as it is decided
   messages.forward.only = messages.backward.only = &boundaries;
   LatticeSweep forward(lattice, Direction::kForward, LatticeSemiring::kLog, windows.length);
   std::size_t passed = 0;  // windows that `forward` went through

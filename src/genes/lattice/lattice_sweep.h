@@ -18,7 +18,7 @@ struct LatticeStep {
   struct Ending {
     int label = 0;
     int signal = -1;
-    int score = -1;  // of the signal, among those of the event; -1: it has none, and scores 0
+    int score = -1;  // index of the signal's among those of the event; -1: it has none, and scores 0
   };
   struct Beginning {
     int label = 0;

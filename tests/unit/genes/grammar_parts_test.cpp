@@ -298,7 +298,7 @@ TEST_CASE("what the parts of a grammar count is learned from their sites") {
   }
   sequence.bases = base_codes(text);
   LearnGenesOptions options;
-  options.grammar = "fungus", options.parts = kAll, options.order = 1, options.iterations = 8;
+  options.grammar = "fungus", options.parts = kAll, options.order = 1, options.iterations = 4;
   const LearnGenesResult learned = learn_genes({sequence}, "a", options, [](int, double) {});
   CHECK(learned.impossible.empty());
   CHECK(learned.genes == static_cast<std::int64_t>(sequence.transcripts.size()));
