@@ -55,7 +55,7 @@ constexpr std::array kGroups = {
     OptionGroup{"What is known and what is told", "genes",
                 " --hints --hints-as --hint-weight --masked-penalty --ends --strands --alternatives "},
     OptionGroup{"Sequences and annotation", "train-genes",
-                " --annotation --partial --sequences --grammar --with --order --from --rounds "},
+                " --annotation --partial --sequences --grammar --with --table --order --from --rounds "},
     OptionGroup{"Scores of a network", "genes", " --tracks --track --helixer "},
     OptionGroup{"Scores of a network", "train-genes",
                 " --tracks --track --helixer --track-names --track-scale --track-floor --group-penalty "},

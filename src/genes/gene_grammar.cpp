@@ -6,6 +6,8 @@
 #include "core/chain_model.h"
 #include "core/error.h"
 #include "genes/gene_model.h"
+#include "genes/genetic_code.h"
+#include "genes/signal_sites.h"
 
 namespace semicrf {
 namespace {
@@ -407,12 +409,30 @@ GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
   return alone;
 }
 
-GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts) {
+void set_genetic_code(int genetic_code, GeneModel& model) {
+  const CodonTable before(model.genetic_code), now(genetic_code);
+  model.genetic_code = genetic_code;
+  for (SignalModel& signal : model.signals)
+    if (signal.name == "stop" || signal.name == "stop end") signal.consensus = now.stops();
+  for (const std::string& word : before.stops()) {
+    const std::vector<std::uint8_t> codon = base_codes(word);
+    if (now.is_stop(codon[0], codon[1], codon[2])) continue;
+    const std::size_t last = codon[0] * 16U + codon[1] * 4U + codon[2];
+    for (ContentModel& content : model.contents) {
+      if (!content.codons || content.order < kCodon - 1) continue;
+      std::vector<float>& table = content.tables[kCodon - 1];
+      for (std::size_t w = last; w < table.size(); w += 64) table[w] = 0;
+    }
+  }
+}
+
+GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts, int genetic_code) {
   GeneModel model;
+  model.genetic_code = genetic_code;
   const bool introns = kind != "prokaryote";
   model.description = kind;
   model.contents = {{"coding", 0, true, std::vector(3, std::vector<float>(4)), 1, 0}};
-  const std::vector<std::string> stops{"TAA", "TAG", "TGA"};
+  const std::vector<std::string> stops = CodonTable(genetic_code).stops();
   model.signals = {{"start", {"ATG"}, {}, 0, true, 0, {}, 0, 0, {}, 1},
                    {"stop", stops, {}, 0, true, 0, {}, 0, 0, {}, 1},
                    {"stop end", stops, {}, -3, true, 0, {}, 0, 0, {}, 1}};

@@ -126,6 +126,7 @@ struct GeneModel {
   std::vector<SignalModel> signals;
   std::vector<LengthModel> lengths;
   std::vector<TrackModel> tracks;  // empty: the sequence says everything
+  int genetic_code = 1;            // in kGeneticCodes
 };
 
 // What a label of the lattice stands for.
@@ -186,7 +187,12 @@ struct GrammarParts {
 };
 
 // "eukaryote", "fungus" or "prokaryote", without content, signals and lengths learned: states and
-// transitions, the consensus of signals, flat lengths. "prokaryote" has none of the parts.
-GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts = {});
+// transitions, the consensus of signals, flat lengths. "prokaryote" has none of the parts. `genetic_code`: in
+// kGeneticCodes.
+GeneModel gene_grammar(const std::string& kind, const GrammarParts& parts = {}, int genetic_code = 1);
+
+// A model of gene_grammar() with the stop codons of another genetic code. Codons that stop no more are in
+// coding sequence as probable as anywhere.
+void set_genetic_code(int genetic_code, GeneModel& model);
 
 }  // namespace semicrf

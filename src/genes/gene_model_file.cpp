@@ -11,6 +11,7 @@
 #include "core/chain_model.h"
 #include "core/error.h"
 #include "core/text/names.h"
+#include "genes/genetic_code.h"
 #include "io/files/mapped_file.h"
 #include "io/json/json_document.h"
 
@@ -20,7 +21,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "semicrf-genes", kVersion = "1.0", kVersionWithTracks = "1.1",
-                           kVersionWithParts = "1.2";
+                           kVersionWithParts = "1.2", kVersionWithCode = "1.3";
 constexpr double kMost = 1e9;
 constexpr NumberRule kScore{-kMost, kMost, false, true,
                             "a number of at most 1e9 in magnitude or the string \"-inf\""};
@@ -98,6 +99,7 @@ std::string_view version_of(const GeneModel& model) {
                   [](const GeneState& one) { return one.untranslated || one.split != SplitCodon::kAny; }) ||
       std::any_of(model.signals.begin(), model.signals.end(),
                   [](const SignalModel& one) { return !one.excluded.empty(); });
+  if (!is_standard(model.genetic_code)) return kVersionWithCode;
   return has_parts ? kVersionWithParts : model.tracks.empty() ? kVersion : kVersionWithTracks;
 }
 
@@ -106,9 +108,9 @@ class Reader {
   explicit Reader(const JsonNode& root) : root_(root) {}
 
   GeneModel read() {
-    constexpr std::array<std::string_view, 9> kKeys{"format",  "format_version", "description",
-                                                    "states",  "transitions",    "contents",
-                                                    "signals", "lengths",        "tracks"};
+    constexpr std::array<std::string_view, 10> kKeys{
+        "format",   "format_version", "description", "states", "transitions",
+        "contents", "signals",        "lengths",     "tracks", "genetic_code"};
     root_.expect_object(kKeys);
     if (root_.at("format").text() != kFormat)
       root_.at("format").fail_expected("\"semicrf-genes\"", "make it with semicrf train-genes");
@@ -116,6 +118,10 @@ class Reader {
       root_.at("format_version")
           .fail_expected("a version that begins with 1.", "use the program that wrote it");
     if (const auto description = root_.find("description")) model_.description = description->text();
+    if (const auto code = root_.find("genetic_code")) {
+      model_.genetic_code = static_cast<int>(code->integer(0, 1000));
+      if (find_genetic_code(model_.genetic_code) == nullptr) code->fail_expected(genetic_code_numbers());
+    }
     if (root_.find("tracks"))
       read_list("tracks", model_.tracks, [&](const JsonNode& node) { return read_track(node); });
     read_list("contents", model_.contents, [&](const JsonNode& node) { return read_content(node); });
@@ -340,6 +346,7 @@ std::string gene_model_text(const GeneModel& model) {
   root["format"] = kFormat;
   root["format_version"] = version_of(model);
   root["description"] = model.description;
+  if (!is_standard(model.genetic_code)) root["genetic_code"] = model.genetic_code;
   for (const TrackModel& one : model.tracks) {
     OrderedJson track = {{"name", one.name}, {"scale", one.logarithm ? "log" : "linear"}};
     if (one.logarithm) track["floor"] = one.floor;

@@ -1,4 +1,4 @@
-// Files of gene models: JSON, "semicrf-genes" version 1.0 (docs/users/genes.md).
+// Files of gene models: JSON, "semicrf-genes" versions 1.0 to 1.3 (docs/gene-models.md).
 #pragma once
 
 #include <string>

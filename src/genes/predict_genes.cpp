@@ -44,7 +44,7 @@ class Predictor {
 
   PredictedSequence predict() {
     PredictedSequence out;
-    out.length = source_.length();
+    out.length = source_.length(), out.genetic_code = model_.genetic_code;
     if (out.length == 0) return out;
     const RecentWindows windows(source_, kKeptWindows);
     LatticeDecoding decoding = decode_lattice(lattice_.lattice, windows, threads_);

@@ -47,6 +47,7 @@ struct PredictedSequence {
   double log_z = 0;
   double score = 0;  // log score of the best path; -inf: there is none
   std::vector<PredictedGene> genes;
+  int genetic_code = 1;  // in kGeneticCodes
 };
 
 // Alternatives that are less probable are not told.

@@ -233,8 +233,8 @@ void SequenceSource::find_stops(std::int64_t begin, std::int64_t end, LatticeWin
   for (std::int64_t t = begin - kBarrierReach; t < end + kBarrierReach; ++t) {
     const std::int64_t at = begin_ + t;
     const int a = sites_.base(at), b = sites_.base(at + 1), c = sites_.base(at + 2);
-    const bool plus = is_stop_codon(a, b, c);
-    const bool minus = is_stop_codon(complement(c), complement(b), complement(a));
+    const bool plus = sites_.is_stop_codon(a, b, c);
+    const bool minus = sites_.is_stop_codon(complement(c), complement(b), complement(a));
     if (!plus && !minus) continue;
     for (std::size_t k = 0; k < lattice_->stops.size(); ++k) {
       const StrandedModel& stop = lattice_->stops[k];

@@ -37,21 +37,6 @@ SplitCodon split_codon(int before_last, int last, std::int64_t open) {
   return SplitCodon::kOther;
 }
 
-// Whether the codon is a stop codon with the bases behind the intron.
-bool becomes_stop(SplitCodon split, int next, int second) {
-  constexpr int kA = 0, kG = 2, kT = 3;
-  switch (split) {
-    case SplitCodon::kT:
-      return is_stop_codon(kT, next, second);
-    case SplitCodon::kTA:
-      return is_stop_codon(kT, kA, next);
-    case SplitCodon::kTG:
-      return is_stop_codon(kT, kG, next);
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> base_codes(std::string_view sequence) {
@@ -63,7 +48,7 @@ std::vector<std::uint8_t> base_codes(std::string_view sequence) {
 
 SignalSites::SignalSites(const GeneModel& model, const GeneLattice& lattice,
                          const std::vector<std::uint8_t>& bases)
-    : model_(&model), lattice_(&lattice), bases_(&bases) {
+    : model_(&model), lattice_(&lattice), bases_(&bases), codons_(model.genetic_code) {
   for (const SignalModel& signal : model.signals)
     words_.push_back({codes_of(signal.consensus), codes_of(signal.excluded)});
   prepare_triples();
@@ -107,6 +92,21 @@ bool SignalSites::has_word(const StrandedModel& signal, const std::vector<std::v
       if (along(boundary, from + static_cast<std::int64_t>(i), signal.strand) != word[i]) return false;
     return true;
   });
+}
+
+// Whether the codon is a stop codon with the bases behind the intron.
+bool SignalSites::becomes_stop(SplitCodon split, int next, int second) const {
+  constexpr int kA = 0, kG = 2, kT = 3;
+  switch (split) {
+    case SplitCodon::kT:
+      return is_stop_codon(kT, next, second);
+    case SplitCodon::kTA:
+      return is_stop_codon(kT, kA, next);
+    case SplitCodon::kTG:
+      return is_stop_codon(kT, kG, next);
+    default:
+      return false;
+  }
 }
 
 bool SignalSites::fits_codon(const StrandedModel& signal, std::int64_t boundary) const {

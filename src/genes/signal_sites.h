@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "genes/gene_model.h"
+#include "genes/genetic_code.h"
 
 namespace semicrf {
 
@@ -23,11 +24,6 @@ inline int base_along(const std::vector<std::uint8_t>& bases, std::int64_t bound
   const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
   if (at < 0 || at >= static_cast<std::int64_t>(bases.size())) return kUnknownBase;
   return strand == '+' ? bases[at] : complement(bases[at]);
-}
-
-// The bases along the strand of a stop codon.
-inline bool is_stop_codon(int a, int b, int c) {  // TAA, TAG, TGA
-  return a == 3 && ((b == 0 && (c == 0 || c == 2)) || (b == 2 && c == 0));
 }
 
 class SignalSites {
@@ -51,6 +47,8 @@ class SignalSites {
 
   bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
 
+  // The bases along the strand of a codon.
+  bool is_stop_codon(int a, int b, int c) const { return codons_.is_stop(a, b, c); }
   int base(std::int64_t position) const {
     return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
                                                                                  : (*bases_)[position];
@@ -69,11 +67,13 @@ class SignalSites {
   void prepare_triples();
   bool has_word(const StrandedModel& signal, const std::vector<std::vector<int>>& words,
                 std::int64_t boundary) const;
+  bool becomes_stop(SplitCodon split, int next, int second) const;
   bool fits_codon(const StrandedModel& signal, std::int64_t boundary) const;
 
   const GeneModel* model_;
   const GeneLattice* lattice_;
   const std::vector<std::uint8_t>* bases_;
+  CodonTable codons_;
   struct Words {
     std::vector<std::vector<int>> wanted, excluded;  // base codes
   };

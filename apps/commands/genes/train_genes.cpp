@@ -16,6 +16,7 @@
 #include "core/text/text.h"
 #include "genes/fasta.h"
 #include "genes/gene_model_file.h"
+#include "genes/genetic_code.h"
 #include "genes/learn/adapt_genes.h"
 #include "genes/learn/learn_genes.h"
 #include "genes/sequence_source.h"
@@ -28,6 +29,7 @@ namespace {
 struct TrainGenesArguments {
   std::string fasta, annotation, from, output, sequences, with, track_names, track_scale = "log";
   double track_floor = TrackModel().floor;
+  int table = 0;  // 0: that of --from, or the standard one
   TrackArguments tracks;
   LearnGenesOptions options;
   AdaptGenesOptions adapt;
@@ -136,6 +138,7 @@ void adapt(TrainGenesArguments& arguments) {
     if (choice.takes(sequence.name)) sequences.push_back({sequence.name, base_codes(sequence.bases)});
   choice.require_all(arguments.fasta);
   arguments.adapt.threads = arguments.options.threads;
+  arguments.adapt.genetic_code = arguments.table;
   const GeneModel model =
       adapt_genes(start, sequences, arguments.fasta, arguments.adapt, [](const AdaptedRound& round) {
         log_note(fmt::format("round {}: {}, {} of them as in the round before, {} certain", round.number,
@@ -149,6 +152,7 @@ void train_genes(TrainGenesArguments& arguments) {
   if (!arguments.from.empty()) return adapt(arguments);
   if (arguments.annotation.empty())
     throw UsageError("--annotation is required, or --from for sequences without annotation");
+  if (arguments.table > 0) arguments.options.genetic_code = arguments.table;
   arguments.options.parts = grammar_parts(arguments.with, arguments.options.grammar);
   std::vector<std::string> inputs = arguments.tracks.files();
   inputs.insert(inputs.end(), {arguments.fasta, arguments.annotation});
@@ -203,6 +207,18 @@ void add_train_genes_command(CLI::App& program) {
                    "U12 spliceosome (u12), stop codons that an intron splits (split-stops), untranslated "
                    "regions (utr)")
       ->type_name("NAMES");
+  command
+      ->add_option("--table", arguments->table,
+                   "genetic code by its number at NCBI (" + genetic_code_numbers() +
+                       "): which codons stop; without it the standard code, or that of --from")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            for (const GeneticCode& one : kGeneticCodes)
+              if (text == std::to_string(one.number)) return std::string();
+            return text + " is none of " + genetic_code_numbers();
+          },
+          ""))
+      ->type_name("N");
   command
       ->add_option("--sequences", arguments->sequences,
                    "names of the sequences to learn from, with commas; all without it")

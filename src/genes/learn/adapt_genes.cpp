@@ -55,6 +55,10 @@ GeneModel adapt_genes(const GeneModel& start, const std::vector<UnknownSequence>
                       const std::string& fasta, const AdaptGenesOptions& options,
                       const std::function<void(const AdaptedRound&)>& report) {
   GeneModel model = start;
+  if (options.genetic_code > 0) {
+    set_genetic_code(options.genetic_code, model);
+    keep_transitions(start, model);
+  }
   std::set<GenePlace> before;
   for (int number = 1; number <= options.rounds; ++number) {
     std::set<GenePlace> places;

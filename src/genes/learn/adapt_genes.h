@@ -25,6 +25,7 @@ struct AdaptGenesOptions {
   // intergenic sequence.
   double certain = 0.9;
   int threads = 1;
+  int genetic_code = 0;  // 0: that of the start
 };
 
 struct AdaptedRound {

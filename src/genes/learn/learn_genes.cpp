@@ -422,7 +422,7 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
                              const std::function<void(int, double)>& report) {
   LearnGenesResult result;
   GeneModel& model = result.model;
-  model = gene_grammar(options.grammar, options.parts);
+  model = gene_grammar(options.grammar, options.parts, options.genetic_code);
   const GeneLattice lattice = compile(model, "");
   std::vector<Piece> pieces = divide(sequences, {}, annotation, options, model, lattice, result);
   std::map<const AnnotatedSequence*, std::vector<CodingTranscript>> unknown;

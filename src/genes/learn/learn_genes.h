@@ -24,6 +24,7 @@ struct AnnotatedSequence {
 struct LearnGenesOptions {
   std::string grammar = "eukaryote";  // gene_grammar()
   GrammarParts parts;
+  int genetic_code = 1;
   int order = 5;        // bases before a base that its content depends on
   int iterations = 40;  // at most, L-BFGS
   int threads = 1;

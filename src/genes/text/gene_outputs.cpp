@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "genes/genetic_code.h"
 #include "genes/sequence_source.h"
 
 namespace semicrf {
@@ -20,17 +21,14 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-char amino_acid(int a, int b, int c) {
-  constexpr std::string_view kCode = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
-  if (a == kUnknownBase || b == kUnknownBase || c == kUnknownBase) return 'X';
-  return kCode[a * 16 + b * 4 + c];
-}
-
 // The lines of a gene and of its mRNA.
 class GeneLines {
  public:
-  GeneLines(const std::string& sequence, int number, const PredictedGene& gene, std::string& text)
-      : sequence_(sequence), id_(fmt::format("{}.g{}", sequence, number)), gene_(gene), text_(text) {}
+  GeneLines(const std::string& sequence, int number, const PredictedGene& gene, int genetic_code,
+            std::string& text)
+      : sequence_(sequence), id_(fmt::format("{}.g{}", sequence, number)), gene_(gene), text_(text) {
+    if (!is_standard(genetic_code)) code_text_ = fmt::format(";transl_table={}", genetic_code);
+  }
 
   void add() {
     const std::vector<CodingExon> exons = whole_exons(coding(gene_.exons), coding(gene_.untranslated));
@@ -71,7 +69,7 @@ class GeneLines {
                fmt::format("ID={}.exon{};Parent={}", transcript, ++exon_number, transcript));
     for (const PredictedExon& exon : exons)
       add_line("CDS", exon.exon.begin + 1, exon.exon.end, score(exon.probability), std::to_string(exon.phase),
-               fmt::format("ID={}.cds;Parent={}", transcript, transcript));
+               fmt::format("ID={}.cds;Parent={}{}", transcript, transcript, code_text_));
     int part_number = 0;
     for (const PredictedExon& part : gene_.untranslated) {
       const bool before = (part.exon.end <= exons.front().exon.begin) == (gene_.strand == '+');
@@ -101,23 +99,25 @@ class GeneLines {
   }
 
   const std::string& sequence_;
-  std::string id_;
+  std::string id_, code_text_;
   const PredictedGene& gene_;
   std::string& text_;
   std::int64_t begin_ = 0, end_ = 0;
 };
 
+// `codons`: null for bases.
 std::string letters_of(const std::vector<PredictedExon>& predicted, const PredictedGene& gene,
-                       const std::vector<std::uint8_t>& bases, bool protein) {
+                       const std::vector<std::uint8_t>& bases, const CodonTable* codons) {
   std::vector<CodingExon> exons;
   for (const PredictedExon& exon : predicted) exons.push_back(exon.exon);
   const std::vector<int> joined = spliced(bases, exons, gene.strand);
   const PredictedExon& first = gene.strand == '+' ? predicted.front() : predicted.back();
   std::string letters;
-  if (protein) {
+  if (codons != nullptr) {
     const std::size_t stop = gene.has_stop() ? kCodon : 0;
     for (auto i = static_cast<std::size_t>(first.phase); i + kCodon + stop <= joined.size(); i += kCodon)
-      letters += amino_acid(joined[i], joined[i + 1], joined[i + 2]);
+      letters += codons->amino_acid(joined[i], joined[i + 1], joined[i + 2]);
+    if (gene.has_start() && !letters.empty()) letters.front() = 'M';  // GTG and TTG too
   } else {
     for (auto i = static_cast<std::size_t>(first.phase); i < joined.size(); ++i)
       letters += "ACGTN"[joined[i]];
@@ -131,20 +131,22 @@ std::string gff_text(const std::string& name, const PredictedSequence& sequence)
   const std::string id = escaped(name);
   std::string text = fmt::format("##sequence-region {} 1 {}\n", id, sequence.length);
   int number = 0;
-  for (const PredictedGene& gene : sequence.genes) GeneLines(id, ++number, gene, text).add();
+  for (const PredictedGene& gene : sequence.genes)
+    GeneLines(id, ++number, gene, sequence.genetic_code, text).add();
   return text;
 }
 
 std::string coding_text(const std::string& name, const PredictedSequence& sequence,
                         const std::vector<std::uint8_t>& bases, bool protein) {
   constexpr std::size_t kWidth = 60;
+  const CodonTable codons(sequence.genetic_code);
   std::string text;
   int number = 0;
   for (const PredictedGene& gene : sequence.genes) {
     ++number;
     int transcript = 0;
     const auto add = [&](const std::vector<PredictedExon>& exons) {
-      const std::string letters = letters_of(exons, gene, bases, protein);
+      const std::string letters = letters_of(exons, gene, bases, protein ? &codons : nullptr);
       text += fmt::format(">{}.g{}.t{} {}:{}-{}({})\n", escaped(name), number, ++transcript, name,
                           exons.front().exon.begin + 1, exons.back().exon.end, gene.strand);
       for (std::size_t at = 0; at < letters.size(); at += kWidth) text += letters.substr(at, kWidth) + "\n";

@@ -16,6 +16,7 @@ namespace semicrf {
 std::string gff_text(const std::string& name, const PredictedSequence& sequence);
 
 // The coding sequence, or the protein without its stop, of each mRNA as FASTA: from the first whole codon on.
+// Start codons are M.
 std::string coding_text(const std::string& name, const PredictedSequence& sequence,
                         const std::vector<std::uint8_t>& bases, bool protein);
 

@@ -276,6 +276,42 @@ def crowded(name, genes, seed):
     return ">%s\n%s\n" % (name, bases), "\n".join(gff) + "\n"
 
 
+def test_another_genetic_code(box):
+    """With code 4 TGA is tryptophan: in training, in genes, in a model fitted to a genome, in proteins."""
+    fasta, gff = genome(("a", "b"), 60, 8, introns=False)
+    text = "".join(fasta.split(">b made")[0].split("\n")[1:]), "".join(fasta.split(">b made")[1].split("\n"))
+    changed = [list(one) for one in text]
+    for line in gff.splitlines()[1:]:
+        part = line.split("\t")
+        bases, begin, end = changed["ab".index(part[0])], int(part[3]) - 1, int(part[4])
+        coding = "".join(bases[begin:end]) if part[6] == "+" else flipped("".join(bases[begin:end]))
+        coding = coding[:30] + "TGA" + coding[33:60] + "TGA" + coding[63:-3] + "TAA"
+        bases[begin:end] = coding if part[6] == "+" else flipped(coding)
+    box.write("genome.fa", "".join(">%s\n%s\n" % (name, "".join(bases)) for name, bases in zip("ab", changed))), box.write("genes.gff3", gff)
+    train = ["train-genes", "--grammar", "prokaryote", "--order", "2", "--max-iterations", "3", "--annotation", "genes.gff3", "genome.fa", "-o"]
+    box.ok(train + ["code4.json", "--table", "4"])
+    check(json.loads(box.text("code4.json"))["genetic_code"] == 4, "the model file has another code")
+    box.fails(train + ["x.json"], 3, "genes that can be learned from")
+    box.fails(train + ["x.json", "--table", "2"], 2, "--table: 2 is none of 1, 4, 6")
+    def found(model):
+        lines = box.ok(["genes", "-p", model, "--proteins", "p.faa", "-o", "f.gff3", "genome.fa"])
+        table = levels(box.ok(["eval-genes", "--truth", "genes.gff3", "f.gff3"]).stdout)
+        check(float(table["transcript"]["f1"]) > 0.9, "%s: %s" % (model, table["transcript"]))
+        check(";transl_table=4\n" in box.text("f.gff3"), "no transl_table")
+        proteins = ["".join(one.split("\n")[1:]) for one in box.text("p.faa").split(">")[1:]]
+        check(all(one[0] == "M" and "*" not in one for one in proteins), "proteins")
+        check(sum(len(one) > 20 and one[10] == "W" and one[20] == "W" for one in proteins) > 0.9 * len(proteins), "no W")
+        return lines
+    found("code4.json")
+    box.ok(["train-genes", "--from", "code4.json", "-o", "own.json", "genome.fa"])
+    found("own.json")
+    box.write("standard.fa", fasta)
+    box.ok(train[:-2] + ["standard.fa", "-o", "code1.json"])
+    check("genetic_code" not in json.loads(box.text("code1.json")), "the standard code is told")
+    box.ok(["train-genes", "--from", "code1.json", "--table", "4", "-o", "other.json", "genome.fa"])
+    found("other.json")
+
+
 def test_genes_of_bacteria_overlap(box):
     """Learned from one sequence and found on another: exactly the genes that share four bases with the next."""
     for name, seed in (("a", 5), ("b", 6)):

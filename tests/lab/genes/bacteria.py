@@ -5,7 +5,8 @@
 
 Learns from the first GenBank file and writes FOLDER/NAME.genes.json (as data/ecoli.genes.json from NC_000913.3) and
 FOLDER/bacteria.tsv: for every genome and program how many genes the annotation has and the program finds, how many stop
-codons and whole genes are the same, and mean probability, share that is right and calibration error. What lies on
+codons and whole genes are the same, and mean probability, share that is right and calibration error. Genomes with
+another genetic code than the first are judged with models of their own (train-genes --from) alone. What lies on
 annotated pseudogenes and broken genes counts neither as found nor as wrong.
 """
 
@@ -62,14 +63,14 @@ def judge(truth_path, found_path):
     for line in found_path.read_text().splitlines():
         if "\tgene\t" in line and "p_stop" in line:
             part = line.split("\t")
-            p_stop[(int(part[3]), int(part[4]), part[6])] = float(line.rsplit("p_stop=", 1)[1])
+            p_stop[(int(part[3]), int(part[4]), part[6])] = float(line.rsplit("p_stop=", 1)[1].split(";")[0])
     if not p_stop:
         return row + ["."] * 6
-    return row + calibration([(p_stop[gene], stop_of(gene) in stops) for gene in found]) + \
+    return row + calibration([(p_stop[gene], stop_of(gene) in stops) for gene in found if gene in p_stop]) + \
         calibration([(float(line[5]), gene in truth) for gene, line in found.items()])
 
 
-def run_pyrodigal(fasta, out):
+def run_pyrodigal(fasta, out, table):
     sequences, name = {}, ""
     for line in fasta.read_text().splitlines():
         if line.startswith(">"):
@@ -79,7 +80,7 @@ def run_pyrodigal(fasta, out):
             sequences[name].append(line)
     sequences = {name: "".join(parts) for name, parts in sequences.items()}
     finder = pyrodigal.GeneFinder(meta=False, closed=True)
-    finder.train(*sequences.values(), translation_table=11)
+    finder.train(*sequences.values(), translation_table=int(table))
     with out.open("w") as file:
         for name, bases in sequences.items():
             for number, gene in enumerate(finder.find_genes(bases)):
@@ -90,6 +91,7 @@ def run_pyrodigal(fasta, out):
 def main():
     folder, program, sources = pathlib.Path(sys.argv[1]), sys.argv[2], [pathlib.Path(path) for path in sys.argv[3:]]
     names = [source.name.split(".")[0] for source in sources]
+    tables = {name: genbank.genetic_code(genbank.read_text(source)) for name, source in zip(names, sources)}
     for name, source in zip(names, sources):
         genbank.convert(folder / name, [source])
     model = folder / (names[0] + ".genes.json")
@@ -100,15 +102,16 @@ def main():
               "gene_precision", "gene_f1", "p_stop", "stop_right", "stop_error", "p_gene", "gene_right", "gene_error", sep="\t", file=table)
         for name in names:
             fasta, truth, found = (folder / (name + end) for end in (".fa", ".gff3", ".semicrf.gff3"))
-            subprocess.run([program, "genes", "-p", model, "-o", found, fasta], check=True)
-            print(name, "semicrf", *judge(truth, found), sep="\t", file=table)
+            if tables[name] == tables[names[0]]:
+                subprocess.run([program, "genes", "-p", model, "-o", found, fasta], check=True)
+                print(name, "semicrf", *judge(truth, found), sep="\t", file=table)
             if name != names[0]:
                 own, found = folder / (name + ".own.json"), folder / (name + ".own.gff3")
-                subprocess.run([program, "train-genes", "--from", model, "-o", own, fasta], check=True)
+                subprocess.run([program, "train-genes", "--from", model, "--table", tables[name], "-o", own, fasta], check=True)
                 subprocess.run([program, "genes", "-p", own, "-o", found, fasta], check=True)
                 print(name, "semicrf --from", *judge(truth, found), sep="\t", file=table)
             if pyrodigal:
-                run_pyrodigal(fasta, folder / (name + ".pyrodigal.gff3"))
+                run_pyrodigal(fasta, folder / (name + ".pyrodigal.gff3"), tables[name])
                 print(name, "pyrodigal", *judge(truth, folder / (name + ".pyrodigal.gff3")), sep="\t", file=table)
 
 

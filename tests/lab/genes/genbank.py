@@ -4,10 +4,11 @@
     python3 tests/lab/genes/genbank.py OUT NC_000913.gbk.gz ...
 
 Writes OUT.fa and OUT.gff3. Pseudogenes and genes that are cut or joined (frameshifts, the origin), that read stop
-codons as amino acids or have another genetic code are lines of kind CDS whose Parent begins with "broken-": train-genes
+codons as amino acids or have another genetic code than most are lines of kind CDS whose Parent begins with "broken-": train-genes
 leaves them out with the sequence around them, where they are no genes. Standard library only.
 """
 
+import collections
 import gzip
 import pathlib
 import re
@@ -22,8 +23,14 @@ def read_text(path):
         return file.read()
 
 
+def genetic_code(text):
+    """The number that most genes have."""
+    return collections.Counter(re.findall(r"/transl_table=(\d+)", text)).most_common(1)[0][0]
+
+
 def records(text):
     """Name, bases, and (begin, end, strand, locus) of each coding gene."""
+    table = genetic_code(text)
     for record in text.split("\n//"):
         version = re.search(r"^VERSION +(\S+)", record, re.M)
         if not version:
@@ -38,7 +45,7 @@ def records(text):
             place = feature.split("/")[0].split(None, 1)[1]
             ends = [int(number) for number in re.findall(r"\d+", place)]
             broken = not PLACE.match(place.strip()) or re.search(r"[<>]|/pseudo\b|/transl_except", feature.split("/translation")[0]) \
-                or "/transl_table=11" not in feature
+                or "/transl_table=%s\n" % table not in feature
             locus = re.search(r'/locus_tag="([^"]+)"', feature)
             name = ("broken-" if broken else "") + (locus[1] if locus else str(len(genes)))
             genes.append((min(ends), max(ends), "-" if "complement" in place else "+", name))

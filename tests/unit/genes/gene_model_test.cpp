@@ -127,6 +127,67 @@ TEST_CASE("a path is impossible without its signals and with stop codons in its 
   CHECK(!possible("CCATGGCAGCAATAACC", 2, 15, '+'));  // half a codon
 }
 
+TEST_CASE("the genetic code says which codons stop") {
+  CHECK(CodonTable(11).stops() == std::vector<std::string>{"TAA", "TAG", "TGA"});
+  CHECK(CodonTable(4).stops() == std::vector<std::string>{"TAA", "TAG"});
+  CHECK(CodonTable(6).stops() == std::vector<std::string>{"TGA"});
+  CHECK(CodonTable(4).amino_acid(3, 2, 0) == 'W');
+  CHECK(CodonTable(12).amino_acid(1, 3, 2) == 'S');
+  CHECK(CodonTable(1).amino_acid(1, 3, 2) == 'L');
+  CHECK(CodonTable(1).amino_acid(1, 4, 2) == 'X');
+  const auto possible = [&](int code, const std::string& grammar, const std::string& gene) {
+    const GeneModel model = gene_grammar(grammar, {false, false, true, false}, code);
+    const GeneLattice lattice = compile(model, "m");
+    for (const bool minus : {false, true}) {
+      const std::string text = "CC" + gene + "CC";
+      const std::vector<std::uint8_t> bases = base_codes(minus ? reversed(text) : text);
+      const auto length = static_cast<std::int64_t>(bases.size());
+      const auto path =
+          path_of_genes(model, lattice, bases, {{"t", "", minus ? '-' : '+', {{2, length - 2}}}}, 0, length);
+      const bool there =
+          path && features_of_path(model, lattice, SequenceSource(model, lattice, bases, 0, length), *path);
+      if (!there) return false;
+    }
+    return true;
+  };
+  for (const char* grammar : {"prokaryote", "eukaryote"}) {
+    CHECK(possible(4, grammar, "ATGTGAGCATAA"));
+    CHECK(!possible(11, grammar, "ATGTGAGCATAA"));
+    CHECK(!possible(4, grammar, "ATGGCAGCATGA"));
+    CHECK(possible(6, grammar, "ATGTAATAGTGA"));
+    CHECK(!possible(6, grammar, "ATGGCAGCATAA"));
+  }
+  // Where an intron splits TGA, it goes on in code 4 and ends a gene in the standard one.
+  for (const int code : {1, 4}) {
+    const GeneModel model = gene_grammar("eukaryote", {false, false, true, false}, code);
+    const GeneLattice lattice = compile(model, "m");
+    const std::string intron = "GTAAGTCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCAG";
+    const auto at = static_cast<std::int64_t>(10 + intron.size());
+    const std::vector<std::uint8_t> bases = base_codes("CCATGCCCTG" + intron + "ACCCTAACC");
+    const CodingTranscript gene{"t", "", '+', {{2, 10}, {at, at + 7}}};
+    const auto length = static_cast<std::int64_t>(bases.size());
+    const auto path = path_of_genes(model, lattice, bases, {gene}, 0, length);
+    CHECK((path && features_of_path(model, lattice, SequenceSource(model, lattice, bases, 0, length),
+                                    *path)) == (code == 4));
+  }
+  GeneModel model = gene_grammar("prokaryote");
+  model.contents[0].order = 2;
+  for (std::vector<float>& table : model.contents[0].tables) table.assign(64, -3);
+  const std::string standard = gene_model_text(model);
+  CHECK(standard.find("genetic_code") == standard.npos);
+  set_genetic_code(4, model);
+  CHECK(model.contents[0].tables[2][3 * 16 + 2 * 4] == 0);  // TGA
+  CHECK(model.contents[0].tables[2][3 * 16] == -3);         // TAA
+  const std::string text = gene_model_text(model);
+  CHECK(text.find("\"format_version\":\"1.3\"") != text.npos);
+  const test::ScratchFile file(bytes_of(text));
+  CHECK(read_gene_model(file.path()).genetic_code == 4);
+  std::string other = text;
+  other.replace(other.find("\"genetic_code\":4"), 16, "\"genetic_code\":2");
+  const test::ScratchFile wrong(bytes_of(other));
+  CHECK_THROWS_AS(read_gene_model(wrong.path()), InputError);
+}
+
 TEST_CASE("expected features are the derivatives of log Z") {
   std::mt19937 random(testing::test_seed(3));
   const MadeGenome genome = made_genome(random, 30);

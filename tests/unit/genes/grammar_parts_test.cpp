@@ -240,7 +240,7 @@ TEST_CASE("no gene has a stop codon but its last, and the probabilities of its p
       const std::vector<int> coding = spliced(bases, exons, gene.strand);
       REQUIRE(coding.size() % 3 == 0);
       for (std::size_t i = 0; i < coding.size(); i += 3)
-        CHECK(is_stop_codon(coding[i], coding[i + 1], coding[i + 2]) == (i + 3 == coding.size()));
+        CHECK(CodonTable(1).is_stop(coding[i], coding[i + 1], coding[i + 2]) == (i + 3 == coding.size()));
       // Constraints must give the same: all its boundaries are there and no others between them.
       const auto path = path_of_genes(model, lattice, bases, {{"t", "", gene.strand, exons}}, 0, length);
       REQUIRE(path);
