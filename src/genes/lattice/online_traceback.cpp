@@ -23,9 +23,7 @@ void OnlineTraceback::pass(LatticeSweep& sweep, const LatticeWindow& window) {
   sweep.pass(window, *steps_, &kept_.back().nodes);
   decide(sweep.open_segments(window.end));
   if (kept_.size() < kKeptNodes) return;
-  Kept& oldest = kept_[kept_.size() - kKeptNodes];
-  oldest.nodes = {};
-  oldest.has_nodes = false;
+  kept_[kept_.size() - kKeptNodes].drop_nodes();
 }
 
 // Follows the open segments back until they meet, as far as nodes are kept.
@@ -62,11 +60,9 @@ void OnlineTraceback::decide_until(const Node& node) {
   for (Node at = node; at.boundary > decided_.boundary;) {
     const Node left = predecessor(at);
     reversed.push_back({left.boundary, at.boundary, left.label});
-    // What lies between the two windows is not needed again.
-    if (window_of(left.boundary) < window_of(at.boundary) &&
-        window_of(at.boundary) < window_of(node.boundary))
-      kept_[window_of(at.boundary) - first_].nodes = {},
-                                     kept_[window_of(at.boundary) - first_].has_nodes = false;
+    const std::size_t window = window_of(at.boundary);
+    if (window_of(left.boundary) < window && window < window_of(node.boundary))  // it is not needed again
+      kept_[window - first_].drop_nodes();
     at = left;
   }
   segments_.insert(segments_.end(), reversed.rbegin(), reversed.rend());

@@ -39,6 +39,7 @@ class OnlineTraceback {
     LatticeSweep before;
     LatticeNodes nodes;  // none where `has_nodes` is false
     bool has_nodes = false;
+    void drop_nodes() { nodes = {}, has_nodes = false; }
   };
 
   void decide(std::vector<Node> frontier);
