@@ -1,5 +1,5 @@
-// Viterbi traceback while the sweep goes on: a prefix of the path that all open segments share is decided,
-// and what was kept for it is let go of.
+// An online Viterbi traceback: while the sweep goes on, a prefix of the path that all open segments share is
+// decided, and what was kept for it is let go of.
 #pragma once
 
 #include <cstdint>
