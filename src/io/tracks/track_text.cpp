@@ -9,14 +9,15 @@
 #include "io/segments/bed_reader.h"
 #include "io/tracks/chromhmm_text.h"
 #include "io/tracks/interval_text.h"
+#include "io/tracks/methylation_text.h"
 
 namespace semicrf {
 
 namespace {
 
 constexpr const char* kAdvice =
-    "tracks as text are bedGraph, wig, tables with chrom, start and end, and ChromHMM's binarised or signal "
-    "files";
+    "tracks as text are bedGraph, wig, tables with chrom, start and end, bedMethyl, Bismark's coverage, and "
+    "ChromHMM's binarised or signal files";
 constexpr std::size_t kLooked = 3;  // lines beside headers that tell what a file is
 
 InputError no_track(const TextLines& lines, const std::string& what) {
@@ -64,6 +65,10 @@ const char* describe(TrackTextFormat format) {
       return "binarised text of ChromHMM";
     case TrackTextFormat::kSignal:
       return "signal text of ChromHMM";
+    case TrackTextFormat::kBedMethyl:
+      return "bedMethyl";
+    case TrackTextFormat::kBismark:
+      return "coverage of Bismark";
   }
   return "";
 }
@@ -96,6 +101,11 @@ TrackText inspect_track_text(const std::string& path) {
     return text;
   }
   if (is_chromhmm_text(first.lines)) return chromhmm_file(path, first.lines);
+  if (const auto methylation = methylation_format_of(first.lines)) {
+    text.format = *methylation;
+    text.columns = methylation_columns();
+    return text;
+  }
   if (auto table = table_of(first.comment, first.lines)) {
     text.format = TrackTextFormat::kTable;
     text.columns = std::move(table->columns);
@@ -139,6 +149,9 @@ std::unique_ptr<TrackTextReader> open_track_text(const TrackText& text, std::spa
     case TrackTextFormat::kBedGraph:
     case TrackTextFormat::kTable:
       return open_intervals(text, columns, bin_size);
+    case TrackTextFormat::kBedMethyl:
+    case TrackTextFormat::kBismark:
+      return open_methylation(text, columns, bin_size);
     default:
       return open_chromhmm(text, columns, cell, bin_size);
   }

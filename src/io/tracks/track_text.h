@@ -1,5 +1,5 @@
-// Tracks as text, plain or compressed by gzip or bgzip: bedGraph, wig, tables with positions, and the
-// binarised and signal files of ChromHMM. What a file is, is told from its first lines.
+// Tracks as text, plain or compressed by gzip or bgzip: bedGraph, wig, tables with positions, calls of
+// methylation, and the binarised and signal files of ChromHMM. What a file is, is told from its first lines.
 #pragma once
 
 #include <cmath>
@@ -26,6 +26,8 @@ enum class TrackTextFormat {
   kTable,      // columns of values beside chrom, start and perhaps end, named by a header or by their numbers
   kBinarised,  // ChromHMM: CELL and chromosome, names of marks, then 0, 1 or 2 (no data) by bin and mark
   kSignal,     // ChromHMM: the same with counts
+  kBedMethyl,  // calls of methylation by site, as ENCODE and modkit write them: methylated and all, by bin
+  kBismark,    // the same from the coverage files of Bismark
 };
 const char* describe(TrackTextFormat format);  // "bedGraph", for messages
 inline bool is_chromhmm(TrackTextFormat format) {
@@ -112,7 +114,10 @@ inline void split_fields(std::string_view line, std::vector<std::string_view>& f
 }
 
 inline std::string quoted_field(std::string_view field) {
-  return "'" + shortened(escape_control(field), 60) + "'";
+  std::string quoted = "'";
+  quoted += shortened(escape_control(field), 60);
+  quoted += '\'';
+  return quoted;
 }
 
 inline InputError refused_at(const TextLines& lines, const std::string& what, const std::string& advice) {
@@ -122,8 +127,9 @@ inline InputError refused_at(const TextLines& lines, const std::string& what, co
 // A base from `first` on. InputError where the field is none.
 inline std::int64_t position_in(const TextLines& lines, std::string_view field, const char* name,
                                 std::int64_t first) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;  // so that sums with bins do not overflow
   const auto value = number_in<std::int64_t>(field);
-  if (!value || *value < first)
+  if (!value || *value < first || *value > kMost)
     throw refused_at(lines,
                      std::string(name) + " is " + quoted_field(field) + ", expected a whole number, " +
                          std::to_string(first) + " or more",

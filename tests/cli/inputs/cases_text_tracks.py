@@ -1,6 +1,7 @@
 """Tracks as text: the same bytes as the same values in bigWig files, and one clear line for what is damaged."""
 
 import gzip
+import json
 import random
 import subprocess
 
@@ -217,6 +218,80 @@ def test_train_and_info(box):
     check(bigwig_intervals(box.path("hub/signal.codon_fwd0.bw").read_bytes())[0] == intervals_of(box, "codon_fwd0"), "the track of the hub")
 
 
+def methylation_lines(form, sites):
+    """Sites are (chromosome, base, methylated, all)."""
+    lines = []
+    for c, at, methylated, calls in sites:
+        place, percent = "%d\t%d" % (at, at + 1), 100 * methylated / calls
+        if form == "encode":
+            lines.append("\t".join([c, place, "x", "1", "+", place, "0,0,0", str(calls), "%.2f" % percent]))
+        elif form == "modkit":
+            both = lambda code, count: "\t".join([c, place, code, str(calls), ".", place, "255,0,0", "%d %.2f %d %d 0 0 0 0 0" % (calls, 100 * count / calls, count, calls - count)])
+            lines += [both("h", calls - methylated), both("m", methylated)]
+        elif form == "bismark":
+            lines.append("%s\t%d\t%d\t%.10g\t%d\t%d" % (c, at + 1, at + 1, percent, methylated, calls - methylated))
+        else:
+            lines.append("%s\t%s\t%.10g\t%d\t%d" % (c, place, percent, methylated, calls - methylated))
+    return "".join(line + "\n" for line in lines)
+
+
+def test_calls_of_methylation_have_the_bytes_of_their_sums(box):
+    """bedMethyl of ENCODE and modkit, and both coverage files of Bismark: what bedGraph files of the sums give."""
+    rng = random.Random(7)
+    density = lambda label, mean: {"name": "in " + label, "density_of": "methylated", "family": "beta-binomial", "trials": "total", "mean": mean, "size": 8}
+    model = {"format": "semicrf-params", "format_version": "1.3", "labels": ["low", "high"], "max_duration": 40, "bin_size": 100, "centering": "none",
+             "transition": [["-inf", -6], [-6, "-inf"]], "duration": {"kind": "uniform"},
+             "tracks": [{"name": name, "missing": "marginal"} for name in ("methylated", "total")] + [density("low", 0.1), density("high", 0.85)],
+             "emission": {"weights": [[0, 0, 1, 0], [0, 0, 0, 1]]}}
+    box.write("model.json", json.dumps(model))
+    box.write("sizes.txt", "chr1\t60050\nchr2\t9000\n")
+    sites = []
+    for c, length in (("chr1", 60050), ("chr2", 9000)):
+        for at in sorted(rng.sample(range(length), length // 60)):
+            calls = rng.randint(1, 30)
+            sites.append((c, at, sum(rng.random() < (0.85 if at // 3000 % 2 else 0.1) for _ in range(calls)), calls))
+    sums = {}
+    for c, at, methylated, calls in sites:
+        before = sums.get((c, at // 100), (0, 0))
+        sums[c, at // 100] = (before[0] + methylated, before[1] + calls)
+    for place, name in enumerate(("methylated", "total")):
+        box.write(name + ".bedgraph", "".join("%s\t%d\t%d\t%d\n" % (c, 100 * i, min(100 * i + 100, 60050 if c == "chr1" else 9000), both[place]) for (c, i), both in sums.items()))
+
+    def results(inputs):
+        box.ok(["decode", "-p", "model.json", "-g", "sizes.txt", "-o", "x.bed", "--posterior", "x.bedgraph", *inputs])
+        box.ok(["posterior", "-p", "model.json", "-g", "sizes.txt", "--labels-out", "l", "-o", "y.bedgraph", *inputs])
+        box.ok(["learn", "-q", "--labels", "2", "-b", "100", "-g", "sizes.txt", "--emission", "gaussian", "--max-iterations", "3", "--missing", "marginal", "-o", "learned.json", *inputs])
+        box.ok(["train", "-q", "--labels", "truth.bed", "-b", "100", "-g", "sizes.txt", "--max-iterations", "3", "-o", "trained.json", *inputs])
+        models = [box.text(name).split('"training"')[0] for name in ("learned.json", "trained.json")]
+        return data_of(box.text("x.bed")), data_of(box.text("x.bedgraph")), data_of(box.text("l.high.bedgraph")), models
+
+    box.write("truth.bed", "chr1\t0\t3000\tlow\nchr1\t3000\t6000\thigh\nchr1\t6000\t9000\tlow\n")
+    wanted = results(["methylated.bedgraph", "total.bedgraph"])
+    check(20 < len(wanted[0]) < 40, "%d segments" % len(wanted[0]))
+    for form, name in (("encode", "a.bed"), ("modkit", "a.bed.gz"), ("bismark", "a.cov.gz"), ("zero", "a.zero.cov")):
+        text = methylation_lines(form, sites)
+        box.write(name, gzip.compress(text.encode()) if name.endswith(".gz") else text)
+        check(results([name]) == wanted, form)
+    check(results(["total=a.cov.gz", "methylated=a.bed?column=methylated"])[:3] == wanted[:3], "columns by name")
+    said = box.ok("info a.cov.gz").stdout
+    check("coverage of Bismark" in said and "methylated, total" in said, said)
+    box.write("sheet.tsv", "sample\ttrack\tpath\ns\tmethylated\ta.bed?column=methylated\ns\ttotal\ta.bed?column=total\n")
+    box.ok("decode -p model.json -g sizes.txt --samples sheet.tsv --sample s -o x.bed")
+    check(data_of(box.text("x.bed")) == wanted[0], "a sample sheet")
+
+    def refused(text, *needles):
+        box.write("bad.bed", text)
+        box.fails("decode -p model.json -g sizes.txt -o z.bed bad.bed", 3, "bad.bed", *needles)
+
+    good = methylation_lines("encode", sites[:4])
+    refused(good + "chr1\t60160\t60161\tx\t1\t+\t1\t2\t0\t3\t50\n", "line 5", "60050 in sizes.txt")
+    refused(good + good, "line 5", "comes behind base")
+    refused(good + "chr1\t60000\t60001\tx\t1\t+\t1\t2\t0\t3.5\t50\n", "line 5", "the coverage is '3.5'")
+    refused(good.replace("chr1", "1"), "none of the chromosomes of sizes.txt")
+    refused("".join(line + "\n" for line in methylation_lines("modkit", sites[:4]).splitlines() if "\tm\t" not in line), "has no values")
+    box.fails("decode -p model.json -g sizes.txt -o z.bed x=a.bed", 2, "no column", "methylated, total")
+
+
 def test_text_that_is_damaged(box):
     """One line with file and line."""
     box.write("model.json", box.ok("info --template -L A,B -T t").stdout)
@@ -282,5 +357,5 @@ def test_memory_does_not_grow_with_text(box):
     for lines in (10000, 600000):
         box.write("t.bedGraph", "".join("chr1\t%d\t%d\t%d\n" % (10 * i, 10 * i + 10, i % 7) for i in range(lines)))
         box.ok("decode -p model.json -b 200 --max-memory 64M --stats s.json -o x.bed t=t.bedGraph")
-        peaks[lines] = __import__("json").loads(box.text("s.json"))["peak_memory"]
+        peaks[lines] = json.loads(box.text("s.json"))["peak_memory"]
     check(peaks[600000] < peaks[10000] + (12 << 20) and peaks[600000] < 64 << 20, "peaks %r" % peaks)

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -75,6 +76,70 @@ TEST_CASE("tracks as text that are none are refused with the line") {
   CHECK(holds(refusal(">seq\nACGT\n"), "FASTA"));
   CHECK(holds(refusal("name\tvalue\na\t1\n"), "is no track"));
   CHECK(holds(refusal("name\tvalue\na\tb\nc\td\n"), "is no track"));
+}
+
+namespace {
+
+// A line of modkit: 18 columns.
+std::string modkit(std::int64_t begin, const std::string& code, int calls, int modified) {
+  const std::string place = std::to_string(begin) + "\t" + std::to_string(begin + 1);
+  return "c\t" + place + "\t" + code + "\t" + std::to_string(calls) + "\t+\t" + place + "\t255,0,0\t" +
+         std::to_string(calls) + "\t" +
+         std::to_string(calls > 0 ? std::min(100.0, 100.0 * modified / calls) : 0) + "\t" +
+         std::to_string(modified) + "\t" + std::to_string(calls - modified) + "\t0\t0\t0\t0\t0\n";
+}
+
+std::string encode(const std::string& place, const std::string& calls, const std::string& percent) {
+  return "c\t" + place + "\tn\t9\t-\t" + place + "\t0\t" + calls + "\t" + percent + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("calls of methylation are summed by bin") {
+  // Bins of 200 bases: sites 199 and 200 are in two of them, calls of both strands are added.
+  CHECK(read(encode("10\t11", "4", "75") + encode("11\t12", "3", "33") + encode("199\t200", "10", "0") +
+             encode("200\t201", "8", "100") + encode("650\t651", "0", "0")) ==
+        "bedMethyl methylated total: c:0-200=400,1700 c:200-400=800,800");
+  CHECK(read(modkit(5, "m", 9, 4) + modkit(5, "h", 9, 2) + modkit(7, "m,CG,0", 5, 5) +
+             modkit(300, "27551", 2, 1) + modkit(500, "a", 7, 7)) ==
+        "bedMethyl methylated total: c:0-200=900,1400 c:200-400=100,200");
+  // Older files of modkit have blanks behind column 10.
+  std::string mixed = modkit(5, "m", 9, 4);
+  for (std::size_t i = 0, tab = 0; i < mixed.size(); ++i)
+    if (mixed[i] == '\t' && ++tab > 9) mixed[i] = ' ';
+  CHECK(read(mixed) == "bedMethyl methylated total: c:0-200=400,900");
+  // Start and end count from 1 in .cov, start from 0 in .zero.cov.
+  CHECK(read("c\t200\t200\t25\t1\t3\nc\t201\t201\t100.0\t2\t0\nd\t1\t1\t0\t0\t5\n") ==
+        "coverage of Bismark methylated total: c:0-200=100,400 c:200-400=200,200 d:0-200=0,500");
+  CHECK(read("c\t199\t200\t25\t1\t3\nc\t200\t201\t100\t2\t0\n") ==
+        "coverage of Bismark methylated total: c:0-200=100,400 c:200-400=200,200");
+  // What only looks similar is still a table with numbers for names.
+  CHECK(holds(read("c\t200\t201\t25\t1\t30\n"), "a table with positions 4 5 6"));
+  CHECK(holds(read("c\t0\t500\tn\t9\t-\t0\t500\t0\t1\t100\t0\n"), "a table with positions"));  // BED12
+}
+
+TEST_CASE("damaged calls of methylation are refused with the line") {
+  const std::string good = encode("10\t11", "4", "75");
+  CHECK(holds(refusal(good + good + good + encode("9\t10", "4", "75")),
+              "line 4: base 9 (from 0) comes behind base 10"));
+  const std::string three = good + good + good;  // so many lines say what a file is
+  CHECK(holds(refusal(three + encode("20\t21", "-4", "75")), "line 4: the coverage is '-4'"));
+  CHECK(holds(refusal(three + encode("20\t21", "4.5", "75")), "line 4: the coverage is '4.5'"));
+  CHECK(holds(refusal(three + encode("20\t21", "4", "101")), "line 4: the percentage is '101'"));
+  CHECK(holds(refusal(three + encode("20\t20", "4", "10")), "line 4: start 20 must be less than end 20"));
+  CHECK(holds(refusal(three + encode("9223372036854775800\t9223372036854775801", "4", "10")),
+              "line 4: start is"));
+  CHECK(holds(refusal(three + "c\t20\t21\n"), "line 4: found 3 columns, expected 11"));
+  CHECK(
+      holds(refusal(three + "d\t1\t2" + good.substr(7) + good), "line 5: chromosome c comes a second time"));
+  const std::string calls = modkit(5, "m", 9, 4);
+  CHECK(holds(refusal(calls + calls + calls + modkit(8, "m", 4, 5)), "line 4: 5 modified calls of 4"));
+  const std::string site = "c\t7\t7\t25\t1\t3\n", sites = site + site + site;
+  CHECK(holds(refusal(sites + "c\t9\t10\t25\t1\t3\n"), "line 4: start 9 and end 10 are no site"));
+  CHECK(holds(refusal(sites + "c\t9\t9\t25\tone\t3\n"), "line 4: the number of methylated calls is 'one'"));
+  CHECK(holds(refusal(sites + "c\t9\t9\tx\t1\t3\n"), "line 4: the percentage is 'x'"));
+  CHECK(holds(refusal(sites + "c\t9\t9\t25\t1\t3000000000\n"),
+              "line 4: the number of other calls is '3000000000'"));
 }
 
 TEST_CASE("a pipe is kept, so that it can be read again and mapped") {
