@@ -32,7 +32,8 @@ constexpr std::array kGroups = {
         " --max-duration --tail --duration --boundary-window --edges --transform --centering --missing "
         "--init --freeze "},
     OptionGroup{"Model", "learn",
-                " --labels --labels-known --emission --transform --binarize-tail --threshold --max-duration "
+                " --labels --labels-known --emission --outliers --tie --freeze --transform --binarize-tail "
+                "--threshold --max-duration "
                 "--min-duration --tail --duration --self-transitions --missing --missing-track "},
     OptionGroup{"Truth and prediction", "eval",
                 " --truth --background --match --label-map --tolerance --merge-adjacent --tier "},

@@ -58,7 +58,7 @@ class ClusterRows {
   }
 
   bool has_value(const float* features, std::size_t f) const {
-    return absence_[f] == columns_ || features[absence_[f]] == 0;
+    return !std::isnan(features[f]) && (absence_[f] == columns_ || features[absence_[f]] == 0);
   }
   double seen(float feature) const {
     const auto value = static_cast<double>(feature);
@@ -266,16 +266,23 @@ std::vector<int> cluster_bins(const TrainingData& data, EmissionFamily family,
   return clustering.label_all();
 }
 
-FirstModel first_model(const TrainingData& data, int labels, const std::vector<int>& clusters,
-                       const SegmentLaw& law, Emissions& emissions) {
+ChainModel first_chain(const TrainingData& data, const std::vector<int>& clusters, const SegmentLaw& law) {
+  std::size_t bin = 0, runs = 0;
+  for (const TrainingPiece& piece : data.pieces)
+    for (std::int64_t t = 0; t < piece.length; ++t, ++bin)
+      if (t == 0 || clusters[bin] != clusters[bin - 1]) ++runs;
+  return law.first(static_cast<double>(bin) / static_cast<double>(runs));
+}
+
+EmissionHead first_head(const TrainingData& data, int labels, const std::vector<int>& clusters,
+                        Emissions& emissions) {
   const std::size_t columns = wide(data.num_tracks), count = wide(labels);
   EmissionSums sums{std::vector<double>(count), std::vector<double>(count * columns)};
   std::vector<double> all(columns);
-  std::size_t bin = 0, runs = 0;
+  std::size_t bin = 0;
   for (const TrainingPiece& piece : data.pieces)
     for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t, ++bin) {
       const std::size_t c = wide(clusters[bin]);
-      if (t == 0 || clusters[bin] != clusters[bin - 1]) ++runs;
       sums.bins[c] += 1;
       for (std::size_t f = 0; f < columns; ++f) {
         const auto value = static_cast<double>(piece.features[t * columns + f]);
@@ -289,11 +296,28 @@ FirstModel first_model(const TrainingData& data, int labels, const std::vector<i
     sums.bins[c] += more;
     for (std::size_t f = 0; f < columns; ++f) sums.features[c * columns + f] += more * all[f] / bins;
   }
-  FirstModel model;
-  model.chain = law.first(bins / static_cast<double>(runs));
-  model.emission = {std::vector<double>(count * columns), std::vector<double>(count)};
-  emissions.maximize(sums, model.emission);
-  return model;
+  EmissionHead head{std::vector<double>(count * columns), std::vector<double>(count)};
+  emissions.maximize(sums, head);
+  return head;
+}
+
+PosteriorRows cluster_shares(const TrainingData& data, int labels, const std::vector<int>& clusters) {
+  const std::size_t count = wide(labels);
+  std::vector<double> bins(count);
+  for (const int cluster : clusters) bins[wide(cluster)] += 1;
+  std::vector<float> blur;
+  for (const double one : bins)
+    blur.push_back(static_cast<float>(kBlur * std::max(1.0, one) / static_cast<double>(clusters.size())));
+  PosteriorRows rows;
+  std::size_t bin = 0;
+  for (const TrainingPiece& piece : data.pieces) {
+    std::vector<float>& shares = rows.emplace_back();
+    for (std::int64_t t = 0; t < piece.length; ++t, ++bin) {
+      shares.insert(shares.end(), blur.begin(), blur.end());
+      shares[shares.size() - count + wide(clusters[bin])] += 1;
+    }
+  }
+  return rows;
 }
 
 }  // namespace semicrf

@@ -27,13 +27,12 @@ struct ClusterOptions {
 // a bin has no label that its evidence rules out.
 std::vector<int> cluster_bins(const TrainingData& data, EmissionFamily family, const ClusterOptions& options);
 
-struct FirstModel {
-  ChainModel chain;
-  EmissionHead emission;
-};
-// The law of the mean run of bins with one label, and the emissions that fit the clusters, each blurred with
-// a tenth of what all bins have.
-FirstModel first_model(const TrainingData& data, int labels, const std::vector<int>& clusters,
-                       const SegmentLaw& law, Emissions& emissions);
+// The law of the mean run of bins with one label.
+ChainModel first_chain(const TrainingData& data, const std::vector<int>& clusters, const SegmentLaw& law);
+// The emissions that fit the clusters, each blurred with a tenth of what all bins have: a head, or the share
+// that a bin has in every label, for densities.
+EmissionHead first_head(const TrainingData& data, int labels, const std::vector<int>& clusters,
+                        Emissions& emissions);
+PosteriorRows cluster_shares(const TrainingData& data, int labels, const std::vector<int>& clusters);
 
 }  // namespace semicrf

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "learn/extrapolation.h"
+#include "model/scores/densities.h"
 #include "train/objective/objective.h"
 
 namespace semicrf {
@@ -21,11 +22,24 @@ struct Expectation {
   double log_likelihood = 0;
 };
 
-// The M-step.
-void maximize(const ParameterGradient& counts, const SegmentLaw& law, Emissions& emissions, EmState& state) {
-  law.maximize(counts, state.parameters.chain);
+// The M-step, but for densities.
+void maximize(const ParameterGradient& counts, const SegmentLaw& law, const FrozenParts& frozen,
+              Emissions& emissions, EmState& state) {
+  law.maximize(counts, state.parameters.chain, frozen);
+  if (frozen.emission || emissions.densities() != nullptr) return;
   emissions.maximize({counts.bias, counts.weights}, *state.parameters.emission);
   state.sizes = emissions.sizes();
+}
+
+// ln P of the data. With `counts`, expected counts are added to them, and posteriors of densities set.
+double log_likelihood_of(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
+                         const Emissions& emissions, const ValueCounts& values, ParameterGradient* counts,
+                         PosteriorRows& posteriors) {
+  const double base = emissions.base_measure(values);
+  if (emissions.densities() == nullptr) return log_evidence(data, parameters, engine, counts) + base;
+  const DensityScores scores(parameters);
+  const DensityPass pass{scores, posteriors};
+  return log_evidence(data, parameters, engine, counts, &pass) + base;
 }
 
 // What the plain M-step made, which a step ahead must beat.
@@ -45,10 +59,12 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
     state.finished = false;
   }
   if (!state.sizes.empty()) emissions.set_sizes(state.sizes);
+  PosteriorRows posteriors;
+  const DensityEmissions* const densities = emissions.densities();
   const auto expect = [&] {
     Expectation found{ParameterGradient(state.parameters)};
-    const double log_z = log_evidence(training, state.parameters, engine, &found.counts);
-    found.log_likelihood = log_z + emissions.base_measure(emissions.values());
+    found.log_likelihood = log_likelihood_of(training, state.parameters, engine, emissions,
+                                             emissions.values(), &found.counts, posteriors);
     return found;
   };
   const auto gains_enough = [&](double value, double tolerance) {
@@ -75,14 +91,21 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
     if (state.finished) {
       state.bins = found.counts.bias;
       if (!validation.pieces.empty())
-        state.validation = log_evidence(validation, state.parameters, engine, nullptr) +
-                           emissions.base_measure(ValueCounts(emissions.family(), validation));
+        state.validation =
+            log_likelihood_of(validation, state.parameters, engine, emissions,
+                              ValueCounts(emissions.family(), validation), nullptr, posteriors);
     } else {
-      maximize(found.counts, law, emissions, state);
-      if (state.iterations() >= kPlain) state.ahead.counts.push_back(std::move(found.counts));
+      maximize(found.counts, law, options.frozen, emissions, state);
+      if (densities != nullptr) densities->maximize(posteriors, state.parameters, engine.threads);
+      if (state.iterations() >= kPlain) {
+        state.ahead.counts.push_back(std::move(found.counts));
+        if (densities != nullptr) state.ahead.coordinates.push_back(densities->coordinates(state.parameters));
+      }
       if (state.ahead.counts.size() == 3) {
         plain = {state.parameters, state.sizes};
-        maximize(counts_ahead(state.ahead), law, emissions, state);
+        const PointAhead ahead = point_ahead(state.ahead);
+        maximize(ahead.counts, law, options.frozen, emissions, state);
+        if (densities != nullptr) densities->set_coordinates(ahead.coordinates, state.parameters);
       }
     }
     // A step ahead may be taken back: then the fit goes on from before the E-step that led to it.

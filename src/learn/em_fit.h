@@ -1,6 +1,7 @@
 // Expectation maximization, for these models the Baum-Welch algorithm: exact E-steps by the engine, M-steps
-// in closed form (docs/users/learning.md). From the fourth iteration on, every third is a step ahead
-// (extrapolation.h), which is taken back where the likelihood gains less than the tolerance by it.
+// in closed form or, for densities, by Newton's method with a line search (docs/fitting.md). From the fourth
+// iteration on, every third is a step ahead (extrapolation.h), which is taken back where the likelihood gains
+// less than the tolerance by it.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,7 @@ struct EmIteration {
 struct EmOptions {
   int max_iterations = 200;
   double tolerance = 1e-6;  // relative increase in one iteration
+  FrozenParts frozen = {};
 };
 
 // A fit before an E-step, or at its end. It begins with `parameters` alone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,13 +49,15 @@ TrainingData stretches_of(const TrainingData& data) {
 
 class Trials {
  public:
-  Trials(const TrainingData& data, const Parameters& shape, const LawOptions& law, EmissionFamily family,
-         const std::vector<double>& sizes, const EngineOptions& engine)
-      : data_(data), shape_(shape), law_(law), family_(family), sizes_(sizes), engine_(engine) {}
+  Trials(const TrainingData& data, const Parameters& shape, const LawOptions& law, const EmissionPlan& plan,
+         const EngineOptions& engine)
+      : data_(data), shape_(shape), law_(law), plan_(plan), engine_(engine) {
+    if (plan.family == EmissionFamily::kDensities) view_ = cluster_view(plan.densities, data);
+  }
 
   // The model that the clusters make.
   EmStart first(const ClusterOptions& clusters) const {
-    Emissions emissions(family_, data_, sizes_);
+    Emissions emissions(plan_, data_);
     return start_of(clusters, SegmentLaw(law_, clusters.labels), emissions);
   }
 
@@ -63,7 +66,7 @@ class Trials {
     const SegmentLaw law(law_, hmm.parameters.num_labels());
     EmState state = begun(hmm);
     state.parameters.chain = law.reshaped(hmm.parameters.chain);
-    Emissions emissions(family_, data_, sizes_);
+    Emissions emissions(plan_, data_);
     return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
   }
   // A fit that begins with the parameters of another one, which may be of other data.
@@ -76,7 +79,7 @@ class Trials {
 
   // It as an HMM, before any iteration.
   EmState first_hmm(const ClusterOptions& clusters) const {
-    Emissions emissions(family_, data_, sizes_);
+    Emissions emissions(plan_, data_);
     EmState state;
     state.parameters = start_of(clusters, hmm(clusters.labels), emissions).parameters;
     return state;
@@ -85,7 +88,7 @@ class Trials {
   // Goes on to so many iterations.
   EmState after(int iterations, EmState state) const {
     const int labels = state.parameters.num_labels();
-    Emissions emissions(family_, data_, sizes_);
+    Emissions emissions(plan_, data_);
     return fit_em(data_, {}, engine_, {iterations, kTolerance}, hmm(labels), emissions, std::move(state), {});
   }
 
@@ -98,10 +101,13 @@ class Trials {
 
   EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
     EmStart start{shape_, {}, 2 * clusters.reach + 1};
-    FirstModel model =
-        first_model(data_, clusters.labels, cluster_bins(data_, family_, clusters), law, emissions);
-    start.parameters.chain = std::move(model.chain);
-    start.parameters.emission = std::move(model.emission);
+    const std::vector<int> labels = cluster_bins(view_ ? *view_ : data_, plan_.family, clusters);
+    start.parameters.chain = first_chain(data_, labels, law);
+    if (const DensityEmissions* const densities = emissions.densities()) {
+      densities->start(cluster_shares(data_, clusters.labels, labels), start.parameters, engine_.threads);
+    } else {
+      start.parameters.emission = first_head(data_, clusters.labels, labels, emissions);
+    }
     start.sizes = emissions.sizes();
     return start;
   }
@@ -109,23 +115,21 @@ class Trials {
   const TrainingData& data_;
   const Parameters& shape_;
   const LawOptions& law_;
-  EmissionFamily family_;
-  const std::vector<double>& sizes_;
+  const EmissionPlan& plan_;
   const EngineOptions& engine_;
+  std::optional<TrainingData> view_;  // what clusters see, where that is not the features
 };
 
 }  // namespace
 
 EmStart choose_start(const TrainingData& data, const Parameters& shape, const LawOptions& law,
-                     EmissionFamily family, const std::vector<double>& sizes, ClusterOptions clusters,
-                     const EngineOptions& engine) {
+                     const EmissionPlan& plan, ClusterOptions clusters, const EngineOptions& engine) {
   clusters.reach = 0;
   // Few bins may have a known label: none is left out. And what follows itself is no HMM of its bins.
   if (clusters.known > 0 || law.self_transitions)
-    return Trials(data, shape, law, family, sizes, engine).first(clusters);
+    return Trials(data, shape, law, plan, engine).first(clusters);
   const TrainingData part = stretches_of(data);
-  const Trials trials(part, shape, law, family, sizes, engine),
-      of_all(data, shape, law, family, sizes, engine);
+  const Trials trials(part, shape, law, plan, engine), of_all(data, shape, law, plan, engine);
   const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;
   const std::uint64_t seed = clusters.seed;

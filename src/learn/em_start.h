@@ -22,10 +22,9 @@ struct EmStart {
   int window = 1;             // bins whose mean was clustered
 };
 
-// `shape`: labels and tracks of the model; `sizes`: Emissions. With known labels there is one clustering, of
+// `shape`: labels and tracks of the model. With known labels there is one clustering, of
 // single bins, over all of the data. `clusters.reach` is not read. The same for any number of threads.
 EmStart choose_start(const TrainingData& data, const Parameters& shape, const LawOptions& law,
-                     EmissionFamily family, const std::vector<double>& sizes, ClusterOptions clusters,
-                     const EngineOptions& engine);
+                     const EmissionPlan& plan, ClusterOptions clusters, const EngineOptions& engine);
 
 }  // namespace semicrf

@@ -30,12 +30,13 @@ double log_gamma(double x) {
   return lgamma_r(x, &sign);
 }
 
-constexpr std::array<std::pair<EmissionFamily, std::string_view>, 5> kEmissionNames{{
+constexpr std::array<std::pair<EmissionFamily, std::string_view>, 6> kEmissionNames{{
     {EmissionFamily::kBernoulli, "bernoulli"},
     {EmissionFamily::kGaussian, "gaussian"},
     {EmissionFamily::kPoisson, "poisson"},
     {EmissionFamily::kNegativeBinomial, "negative-binomial"},
     {EmissionFamily::kCategorical, "categorical"},
+    {EmissionFamily::kDensities, "densities"},
 }};
 
 // The column of a track's absence, if it has one.
@@ -137,7 +138,7 @@ std::string_view emission_name(EmissionFamily family) {
 
 std::optional<EmissionFamily> emission_from_name(std::string_view name) {
   for (const auto& [family, known] : kEmissionNames)
-    if (known == name) return family;
+    if (known == name && family != EmissionFamily::kDensities) return family;
   return std::nullopt;
 }
 
@@ -203,16 +204,21 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
   if (family == EmissionFamily::kCategorical) add_indicators(options, raw, tracks);
 }
 
-void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
+void apply_input_features(const std::vector<Track>& tracks, TrainingData& data) {
   std::vector<Track> inputs = tracks;
   std::erase_if(inputs, [](const Track& track) { return !track.is_input(); });
   apply_transforms(inputs, data);
-  add_derived_features(tracks, data);
+  data.num_tracks = static_cast<int>(inputs.size());
   data.log_slopes = 0;
   for (std::size_t f = 0; f < inputs.size(); ++f)
     visit_values(data, f, [&](double feature, const TrainingPiece&, std::int64_t) {
       data.log_slopes += log_slope(inputs[f], feature);
     });
+}
+
+void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
+  apply_input_features(tracks, data);
+  add_derived_features(tracks, data);
 }
 
 ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_slopes_(data.log_slopes) {
@@ -226,13 +232,14 @@ ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_
   }
 }
 
-Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes)
-    : family_(family),
+Emissions::Emissions(const EmissionPlan& plan, const TrainingData& data)
+    : family_(plan.family),
       columns_(static_cast<std::size_t>(data.num_tracks)),
       inputs_((columns_ - data.absence_of.size() - data.indicator_of.size()) /
-              (family == EmissionFamily::kGaussian ? 2 : 1)),
-      values_(family, data),
-      dispersion_(std::move(sizes)) {
+              (plan.family == EmissionFamily::kGaussian ? 2 : 1)),
+      values_(plan.family, data),
+      dispersion_(plan.sizes) {
+  if (family_ == EmissionFamily::kDensities) densities_.emplace(plan.densities, data);
   for (std::size_t f = 0; f < inputs_; ++f) absence_.push_back(absence_column(data, f));
   indicators_.resize(inputs_);
   for (std::size_t i = 0; i < data.indicator_of.size(); ++i)
@@ -268,6 +275,8 @@ Emissions::Terms Emissions::likeliest(double mean, double mean_square, std::size
     }
     case EmissionFamily::kCategorical:
       return {};  // the indicators have it all
+    case EmissionFamily::kDensities:
+      break;  // DensityEmissions has their M-step
   }
   throw std::logic_error("unknown emission family");
 }
@@ -353,7 +362,9 @@ double Emissions::base_measure(const ValueCounts& counts) const {
   return sum;
 }
 
-int Emissions::free_parameters(int labels) const {
+int Emissions::free_parameters(const Parameters& parameters) const {
+  if (densities_) return densities_->free_parameters(parameters);
+  const int labels = parameters.num_labels();
   std::size_t of_label = inputs_ * (family_ == EmissionFamily::kGaussian ? 2 : 1);
   if (family_ == EmissionFamily::kCategorical) {
     of_label = 0;

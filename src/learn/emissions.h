@@ -1,6 +1,7 @@
 // Distributions of the tracks' values in a bin, given its label. The tracks are independent given the label.
 //
-// Each is of the exponential family, so that its log density is linear in features of the tracks:
+// But for densities, each is of the exponential family, so that its log density is linear in features of the
+// tracks:
 //   log p(x | c) = weights[c] . features(x) + bias[c] + h(x),
 // where h(x) (the base measure) is the same for every label. The linear heads of a parameter file hold the
 // first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins
@@ -13,12 +14,20 @@
 #include <vector>
 
 #include "core/error.h"
+#include "learn/densities/density_emissions.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
 
 namespace semicrf {
 
-enum class EmissionFamily { kBernoulli, kGaussian, kPoisson, kNegativeBinomial, kCategorical };
+enum class EmissionFamily {
+  kBernoulli,
+  kGaussian,
+  kPoisson,
+  kNegativeBinomial,
+  kCategorical,
+  kDensities,  // log densities of tracks and pairs (density_emissions.h), of any families
+};
 std::string_view emission_name(EmissionFamily family);
 std::optional<EmissionFamily> emission_from_name(std::string_view name);
 bool is_count_family(EmissionFamily family);
@@ -44,9 +53,10 @@ struct FeatureOptions {
 // the track's mean; where no value reaches that, a warning (`threshold-not-reached`) says so.
 void fit_features(EmissionFamily family, const FeatureOptions& options, const TrainingData& raw,
                   std::vector<Track>& tracks, std::vector<Warning>& warnings);
-// Raw values to the features of `tracks`, squares and absences included. InputError naming a value without a
-// feature.
+// Raw values to the features of `tracks`, squares and absences included; or of the input tracks alone, as
+// densities take them, with NaN where there is no value. InputError naming a value without a feature.
 void apply_features(const std::vector<Track>& tracks, TrainingData& data);
+void apply_input_features(const std::vector<Track>& tracks, TrainingData& data);
 
 // What an E-step sums up over bins t with posteriors p(c|t).
 struct EmissionSums {
@@ -67,15 +77,25 @@ class ValueCounts {
   double log_slopes_ = 0;
 };
 
+// What is settled of emissions before a fit.
+struct EmissionPlan {
+  EmissionFamily family = EmissionFamily::kBernoulli;
+  // Where the sizes r of negative binomials begin, one per input track; empty: by the moments of the data.
+  std::vector<double> sizes = {};
+  DensityRules densities = {};  // where the family is kDensities
+};
+
 class Emissions {
  public:
-  // `data` holds the features of `num_tracks` columns, squares and absences included. `sizes`: where the
-  // sizes r of negative binomials begin, one per input track; empty: by the moments of the data.
-  Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes = {});
+  // `data` holds the features of `num_tracks` columns, squares and absences included; must outlive this.
+  Emissions(const EmissionPlan& plan, const TrainingData& data);
+  Emissions(EmissionFamily family, const TrainingData& data) : Emissions(EmissionPlan{family}, data) {}
 
   EmissionFamily family() const { return family_; }
-  // The head under which the sums are most likely; a label with less than a millionth of a bin keeps its row,
-  // and its terms of a track that has no value in more than these.
+  // Null where the family is another.
+  const DensityEmissions* densities() const { return densities_ ? &*densities_ : nullptr; }
+  // But for densities: the head under which the sums are most likely; a label with less than a
+  // millionth of a bin keeps its row, and its terms of a track that has no value in more than these.
   // Probabilities, variances and means stay above small floors (kept exactly: the likelihood never falls).
   void maximize(const EmissionSums& sums, EmissionHead& head);
   // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli; of Gaussian tracks what
@@ -85,8 +105,8 @@ class Emissions {
   // Sizes r of negative binomials, by input track; empty for other families.
   const std::vector<double>& sizes() const { return dispersion_; }
   void set_sizes(std::vector<double> sizes) { dispersion_ = std::move(sizes); }
-  // Free parameters of C labels, those that labels share included.
-  int free_parameters(int labels) const;
+  // Free parameters of the labels, those that labels share included.
+  int free_parameters(const Parameters& parameters) const;
 
  private:
   // The linear terms of one track's log density under one label.
@@ -107,6 +127,7 @@ class Emissions {
   std::vector<std::vector<std::size_t>> indicators_;  // by input track, their columns
   ValueCounts values_;                                // values of the training data
   std::vector<double> dispersion_;                    // by input track, size r of negative binomials
+  std::optional<DensityEmissions> densities_;
 };
 
 }  // namespace semicrf

@@ -20,11 +20,18 @@ void for_each_number(ParameterGradient& to, const std::vector<ParameterGradient>
       visit((to.*list)[i], (from[0].*list)[i], (from[1].*list)[i], (from[2].*list)[i]);
 }
 
+double extrapolated(double first, double second, double third, double length) {
+  const double step = second - first, bend = (third - second) - step;
+  return first + length * (2 * step + length * bend);
+}
+
 }  // namespace
 
-ParameterGradient counts_ahead(AheadState& state) {
+PointAhead point_ahead(AheadState& state) {
   const std::vector<ParameterGradient> seen = std::exchange(state.counts, {});
-  ParameterGradient ahead = seen[2];
+  const std::vector<std::vector<double>> coordinates = std::exchange(state.coordinates, {});
+  PointAhead point{seen[2], coordinates.empty() ? std::vector<double>() : coordinates[2]};
+  ParameterGradient& ahead = point.counts;
   // A count varies by about its square root.
   double steps = 0, bends = 0;
   for_each_number(ahead, seen, [&](double, double first, double second, double third) {
@@ -32,15 +39,16 @@ ParameterGradient counts_ahead(AheadState& state) {
     steps += weight * step * step;
     bends += weight * bend * bend;
   });
-  if (!(bends > 0)) return ahead;
+  if (!(bends > 0)) return point;
   const double length = std::clamp(std::sqrt(steps / bends), 1.0, state.longest);
   if (length == state.longest) state.longest *= kLonger;
   for_each_number(ahead, seen, [&](double& to, double first, double second, double third) {
-    const double step = second - first, bend = (third - second) - step;
-    const double value = first + length * (2 * step + length * bend);
+    const double value = extrapolated(first, second, third, length);
     to = third >= 0 ? std::max(value, kKept * third) : value;
   });
-  return ahead;
+  for (std::size_t i = 0; i < point.coordinates.size(); ++i)
+    point.coordinates[i] = extrapolated(coordinates[0][i], coordinates[1][i], coordinates[2][i], length);
+  return point;
 }
 
 void shorten_steps(AheadState& state) { state.longest = std::max(kShortest, state.longest / kShorter); }

@@ -54,7 +54,7 @@ class Learner {
     std::string text = "engine\t" + engine_text() + "\n";
     for (const std::string& line : data_.inputs.binding) text += "input\t" + escape_control(line) + "\n";
     text += "output\t" + escape_control(options_.output) + "\n";
-    text += "emission\t" + std::string(emission_name(data_.family)) + "\n";
+    text += "emission\t" + emissions() + "\n";
     text += "training\t" + data_text(data_.inputs.training) + "\n";
     text += "validation\t" + data_text(data_.inputs.validation) + "\n";
     for (const int labels : data_.labels) text += "model\t" + model_text(labels) + "\n";
@@ -68,7 +68,7 @@ class Learner {
     if (log_.warn)
       for (const Warning& warning : data_.inputs.warnings) log_.warn(warning);
     tell(log_, "engine: " + engine_text());
-    tell(log_, "emissions: " + std::string(emission_name(data_.family)));
+    tell(log_, "emissions: " + emissions());
     for (const Track& track : data_.tracks)
       if (track.transform == Transform::kBinarize)
         tell(log_, "track " + escape_control(track.name) + ": " + transform_text(track));
@@ -86,7 +86,7 @@ class Learner {
  private:
   void begin_record() {
     record_.version = options_.version;
-    record_.emission = emission_name(data_.family);
+    record_.emission = emissions();
     record_.positions = data_.inputs.training.positions();
     record_.validation_positions = data_.inputs.validation.positions();
     for (const std::string& path : data_.inputs.paths)
@@ -109,6 +109,10 @@ class Learner {
     if (has_samples(options_.input)) add("sample", joined(chosen_samples(options_.input), " "));
     add("seed", std::to_string(options_.seed));
     add("restarts", std::to_string(options_.restarts));
+    const EmissionWishes& wishes = options_.emissions;
+    if (wishes.outliers > 0) add("outliers", formatted("%.15g", wishes.outliers));
+    if (!options_.tie.empty()) add("tie", joined(options_.tie, ","));
+    if (!options_.freeze.empty()) add("freeze", joined(options_.freeze, ","));
     add("max-iterations", std::to_string(options_.max_iterations));
     add("tolerance", formatted("%.15g", options_.tolerance));
   }
@@ -126,6 +130,8 @@ class Learner {
     return engine_line(*make_engine(options_.engine, shapes_.shaped(data_.labels.front()).chain),
                        options_.engine.threads);
   }
+
+  std::string emissions() const { return escape_control(emission_text(data_.emissions, data_.tracks)); }
 
   std::string data_text(const TrainingData& data) const {
     std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(data_.bin_size) +
@@ -176,7 +182,7 @@ class Learner {
     for (const auto& [name, value] : record_.options)
       if (name != "max-iterations" && name != "tolerance")
         text.append(name).append(" ").append(value).append("\n");
-    text += data_text(data_.inputs.training) + "\n" + std::string(emission_name(data_.family)) + "\n";
+    text += data_text(data_.inputs.training) + "\n" + emissions() + "\n";
     text += std::to_string(static_cast<int>(options_.start)) + " " +
             std::to_string(static_cast<int>(options_.law.durations.value_or(LawKind::kTable))) + "\n";
     for (const LearnJob& job : shapes_.jobs()) {

@@ -1,6 +1,8 @@
 #include "learn/learn_checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "io/checkpoint/checkpoint.h"
@@ -8,7 +10,7 @@
 namespace semicrf {
 namespace {
 
-constexpr const char* kKind = "semicrf-learn-checkpoint 2";
+constexpr const char* kKind = "semicrf-learn-checkpoint 3";
 
 // The numbers that a fit changes, with their names in the file. Scores of forbidden things are -inf.
 template <class Model, class Visit>
@@ -19,6 +21,33 @@ void visit_numbers(Model& parameters, Visit visit) {
   visit("tail", parameters.chain.log_tail);
   visit("weights", parameters.emission->weights);
   visit("bias", parameters.emission->bias);
+}
+
+// Numbers of the densities, in the order of the tracks; an infinite one as 0, which none is.
+std::vector<double> density_numbers(const Parameters& parameters) {
+  std::vector<double> numbers;
+  for (const Track& track : parameters.tracks)
+    if (track.is_density())
+      for (const double number :
+           {track.density.mean, track.density.scale, track.density.degrees, track.density.size})
+        numbers.push_back(std::isinf(number) ? 0 : number);
+  return numbers;
+}
+
+void read_densities(CheckpointReader& fields, Parameters& parameters) {
+  const std::vector<double> numbers = fields.list("densities");
+  if (numbers.size() != density_numbers(parameters).size())
+    fields.fail("the field densities has the wrong length");
+  const double* next = numbers.data();
+  for (Track& track : parameters.tracks) {
+    if (!track.is_density()) continue;
+    Density& density = track.density;
+    density.mean = *next++;
+    for (double* const number : {&density.scale, &density.degrees, &density.size}) {
+      *number = *next == 0 ? std::numeric_limits<double>::infinity() : *next;
+      ++next;
+    }
+  }
 }
 
 // All numbers of expected counts, one list after the other.
@@ -46,6 +75,13 @@ AheadState read_ahead(CheckpointReader& fields, const Parameters& shape) {
     }
   }
   if (ahead.counts.size() > 2) fields.fail("the field counts has the wrong length");
+  const std::vector<double> coordinates = fields.list("coordinates");
+  if (coordinates.empty()) return ahead;
+  if (ahead.counts.empty() || coordinates.size() % ahead.counts.size() != 0)
+    fields.fail("the field coordinates has the wrong length");
+  const std::size_t each = coordinates.size() / ahead.counts.size();
+  for (auto from = coordinates.begin(); from != coordinates.end(); from += static_cast<std::ptrdiff_t>(each))
+    ahead.coordinates.emplace_back(from, from + static_cast<std::ptrdiff_t>(each));
   return ahead;
 }
 
@@ -60,6 +96,7 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
       fields.fail(std::string("the field ") + key + " has the wrong length");
     numbers = std::move(found);
   });
+  read_densities(fields, state.parameters);
   state.sizes = fields.list("sizes");
   state.bins = fields.list("bins");
   state.validation = fields.optional("validation");
@@ -82,11 +119,16 @@ std::string learn_checkpoint_text(const std::string& fingerprint, const std::vec
     if (state.log_likelihood.empty()) continue;
     visit_numbers(state.parameters,
                   [&](const char* key, const std::vector<double>& numbers) { fields.put(key, numbers); });
+    fields.put("densities", density_numbers(state.parameters));
     fields.put("sizes", state.sizes);
     fields.put("bins", state.bins);
     fields.put("validation", state.validation);
     fields.put("longest_step", state.ahead.longest);
     fields.put("counts", flat(state.ahead.counts));
+    std::vector<double> coordinates;
+    for (const std::vector<double>& one : state.ahead.coordinates)
+      coordinates.insert(coordinates.end(), one.begin(), one.end());
+    fields.put("coordinates", coordinates);
     fields.put("finished", state.finished);
     fields.put("converged", state.converged);
   }

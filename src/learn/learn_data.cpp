@@ -14,6 +14,7 @@
 #include "learn/segment_law.h"
 #include "model/exchange/chromhmm.h"
 #include "model/missing_tracks.h"
+#include "model/scores/densities.h"
 #include "model/scores/feature_transform.h"
 #include "train/data/label_file.h"
 
@@ -63,6 +64,14 @@ class LearnDataReader {
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
     check_resume(options_.checkpoint);
+    const EmissionWishes& wishes = options_.emissions;
+    const FrozenParts& frozen = wishes.frozen;
+    if (!options_.from_file() &&
+        (frozen.start || frozen.transition || frozen.duration || wishes.frozen_parts.any()))
+      throw UsageError("--freeze keeps what --init FILE gives, which is not given");
+    for (const DensityPart part : kDensityParts)
+      if (wishes.tied[part] && wishes.frozen_parts[part])
+        throw UsageError("a part that --freeze names cannot be tied, too", "leave one of them out");
     if (options_.from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
   }
@@ -92,7 +101,7 @@ class LearnDataReader {
     open_lacking(data_.init->tracks);
     data_.lacking_tracks = settle_lacking(input, *data_.init, recorded);
     init_family_ = emission_from_name(recorded.family);
-    data_.sizes = std::move(recorded.sizes);
+    data_.emissions.sizes = std::move(recorded.sizes);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations ||
                          options_.law.min_duration > 1;
     if (!reshape && options_.chromhmm_model.empty()) return;
@@ -207,28 +216,73 @@ class LearnDataReader {
   // From raw values to the features of the family.
   void settle_features() {
     if (data_.init) {
-      data_.tracks = data_.init->tracks;
-      settle_family_of_init();
-      const bool squares = std::ranges::any_of(data_.tracks, &Track::is_square);
-      const bool indicators = std::ranges::any_of(data_.tracks, &Track::is_indicator);
-      if (squares != (data_.family == EmissionFamily::kGaussian) ||
-          indicators != (data_.family == EmissionFamily::kCategorical))
-        throw InputError(
-            {options_.init_path(), "",
-             "the tracks of --init do not fit " + std::string(emission_name(data_.family)) + " emissions",
-             "say which with --emission, or start without --init FILE"});
+      settle_init();
+    } else if (options_.emissions.needs_densities()) {
+      settle_densities();
     } else {
-      data_.family = options_.emission ? *options_.emission : choose_emission(data_.inputs.training);
-      fit_features(data_.family,
+      const std::optional<EmissionFamily> family = options_.emissions.linear();
+      data_.emissions.family = family ? *family : choose_emission(data_.inputs.training);
+      fit_features(data_.emissions.family,
                    {options_.transform, options_.binarize_tail, options_.threshold, &data_.inputs.validation},
                    data_.inputs.training, data_.tracks, data_.inputs.warnings);
     }
-    if (!data_.init) add_absence_tracks();
-    apply_features(data_.tracks, data_.inputs.training);
-    apply_features(data_.tracks, data_.inputs.validation);
-    find_patterns(data_.inputs.training);
-    find_patterns(data_.inputs.validation);
+    const bool densities = data_.emissions.family == EmissionFamily::kDensities;
+    if (!data_.init && !densities) add_absence_tracks();
+    for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation}) {
+      if (densities) {
+        apply_input_features(data_.tracks, *data);
+        continue;
+      }
+      apply_features(data_.tracks, *data);
+      find_patterns(*data);
+    }
     settle_labels();
+  }
+
+  void settle_densities() {
+    data_.emissions.family = EmissionFamily::kDensities;
+    data_.emissions.densities =
+        density_rules(options_.emissions, emission_name(choose_emission(data_.inputs.training)), data_.tracks,
+                      data_.inputs.training);
+    for (const ObservedTrack& one : data_.emissions.densities.observed)
+      if (one.first.family == DensityFamily::kStudent && options_.transform)
+        data_.tracks[one.column].transform = *options_.transform;
+  }
+
+  void settle_init() {
+    remove_absences_of_densities();
+    data_.tracks = data_.init->tracks;
+    if (std::optional<DensityRules> rules = density_rules_of(options_.emissions, *data_.init)) {
+      if (!options_.emissions.choices.empty() || options_.emissions.outliers > 0)
+        throw UsageError(
+            "--emission and --outliers cannot be given with --init FILE of densities, which has them",
+            "leave them out, or start without --init FILE");
+      data_.tracks = data_.init->tracks;  // tied
+      data_.emissions.family = EmissionFamily::kDensities;
+      data_.emissions.densities = std::move(*rules);
+      return;
+    }
+    if (options_.emissions.needs_densities() || std::ranges::any_of(data_.tracks, &Track::is_density))
+      throw InputError(
+          {options_.init_path(), "",
+           "the emissions of these --init parameters are not densities with weights 0 and 1, one or "
+           "none of each track",
+           "student-t, pairs, --outliers, --tie and parts of emissions to freeze need such a model; "
+           "start without --init FILE"});
+    settle_family_of_init();
+    const bool squares = std::ranges::any_of(data_.tracks, &Track::is_square);
+    const bool indicators = std::ranges::any_of(data_.tracks, &Track::is_indicator);
+    if (squares != (data_.emissions.family == EmissionFamily::kGaussian) ||
+        indicators != (data_.emissions.family == EmissionFamily::kCategorical))
+      throw InputError({options_.init_path(), "",
+                        "the tracks of --init do not fit " +
+                            std::string(emission_name(data_.emissions.family)) + " emissions",
+                        "say which with --emission, or start without --init FILE"});
+  }
+
+  // Densities leave out what has no value by themselves.
+  void remove_absences_of_densities() {
+    if (has_only_densities(*data_.init)) remove_absences(*data_.init);
   }
 
   // Every piece is a sequence of whole segments.
@@ -271,24 +325,25 @@ class LearnDataReader {
   // That of the command line, else what the file says of itself, else what its tracks and the values look
   // like.
   void settle_family_of_init() {
-    if (options_.emission) {
-      data_.family = *options_.emission;
+    if (const auto family = options_.emissions.linear()) {
+      data_.emissions.family = *family;
     } else if (init_family_) {
-      data_.family = *init_family_;
+      data_.emissions.family = *init_family_;
     } else if (std::ranges::any_of(data_.tracks, &Track::is_square)) {
-      data_.family = EmissionFamily::kGaussian;
+      data_.emissions.family = EmissionFamily::kGaussian;
     } else if (std::ranges::any_of(data_.tracks, &Track::is_indicator)) {
-      data_.family = EmissionFamily::kCategorical;
+      data_.emissions.family = EmissionFamily::kCategorical;
     } else if (std::ranges::all_of(data_.tracks, [](const Track& track) {
                  return track.transform == Transform::kBinarize;
                })) {
-      data_.family = EmissionFamily::kBernoulli;
+      data_.emissions.family = EmissionFamily::kBernoulli;
     } else {
-      data_.family = choose_emission(data_.inputs.training);
+      data_.emissions.family = choose_emission(data_.inputs.training);
     }
-    const bool has_sizes = data_.family == EmissionFamily::kNegativeBinomial &&
-                           std::ssize(data_.sizes) == std::ranges::count_if(data_.tracks, &Track::is_input);
-    if (!has_sizes) data_.sizes.clear();
+    const bool has_sizes =
+        data_.emissions.family == EmissionFamily::kNegativeBinomial &&
+        std::ssize(data_.emissions.sizes) == std::ranges::count_if(data_.tracks, &Track::is_input);
+    if (!has_sizes) data_.emissions.sizes.clear();
   }
 
   const LearnOptions& options_;

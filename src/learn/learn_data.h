@@ -18,10 +18,9 @@ namespace semicrf {
 struct LearnData {
   std::optional<Parameters> init;  // the model of --init
   std::int64_t bin_size = 1;       // bases
-  std::vector<Track> tracks;       // tracks of the features
+  std::vector<Track> tracks;       // tracks of the features, but for densities of new models
   TrainingInputs inputs;           // features
-  EmissionFamily family = EmissionFamily::kBernoulli;
-  std::vector<double> sizes;  // sizes of negative binomials, where --init says them
+  EmissionPlan emissions;          // with the sizes of --init
   std::vector<LackingTrack> lacking_tracks;
   // Policies of tracks that some sample lacks: kMarginal in `tracks` while fitting, this in the file.
   std::map<std::string, MissingPolicy> policies;

@@ -15,9 +15,9 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
                   const std::function<void(int window)>& started) {
   const LawOptions shape = LearnShapes(options, data).law_options();
   const SegmentLaw law(shape, job.labels);
-  Emissions emissions(data.family, data.inputs.training, data.sizes);
+  Emissions emissions(data.emissions, data.inputs.training);
   if (!data.init && state.log_likelihood.empty()) {
-    EmStart start = choose_start(data.inputs.training, state.parameters, shape, data.family, data.sizes,
+    EmStart start = choose_start(data.inputs.training, state.parameters, shape, data.emissions,
                                  {job.labels, static_cast<int>(data.known.size()), options.start,
                                   options.seed + static_cast<std::uint64_t>(job.restart)},
                                  engine);
@@ -26,8 +26,11 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
     if (started) started(start.window);
   }
   state = fit_em(data.inputs.training, data.inputs.validation, engine,
-                 {options.max_iterations, options.tolerance}, law, emissions, std::move(state), watcher);
-  return {std::move(state), law.free_parameters() + emissions.free_parameters(job.labels)};
+                 {options.max_iterations, options.tolerance, options.emissions.frozen}, law, emissions,
+                 std::move(state), watcher);
+  const FrozenParts& frozen = options.emissions.frozen;
+  const int of_emissions = frozen.emission ? 0 : emissions.free_parameters(state.parameters);
+  return {std::move(state), law.free_parameters(frozen) + of_emissions};
 }
 
 LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,
@@ -59,15 +62,22 @@ Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double
   Parameters sorted = parameters;
   const ChainModel& from = parameters.chain;
   ChainModel& to = sorted.chain;
+  // Densities stand in the order of the labels that have them, and their weights remain.
+  const auto densities =
+      static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_density));
+  const std::size_t of_label = densities / labels, first = tracks - densities;
   for (std::size_t i = 0; i < labels; ++i) {
     const std::size_t c = order[i];
     to.start_scores[i] = from.start_scores[c];
+    for (std::size_t f = 0; f < of_label; ++f)
+      sorted.tracks[first + i * of_label + f].density = parameters.tracks[first + c * of_label + f].density;
     if (!to.end_scores.empty()) to.end_scores[i] = from.end_scores[c];
     for (std::size_t j = 0; j < labels; ++j)
       to.transition[i * labels + j] = from.transition[c * labels + order[j]];
     for (std::size_t k = 0; k < wide(from.max_duration); ++k)
       to.duration_bias[k * labels + i] = from.duration_bias[k * labels + c];
     if (from.has_tail()) to.log_tail[i] = from.log_tail[c];
+    if (densities > 0) continue;
     sorted.emission->bias[i] = parameters.emission->bias[c];
     std::copy_n(parameters.emission->weights.begin() + static_cast<std::ptrdiff_t>(c * tracks), tracks,
                 sorted.emission->weights.begin() + static_cast<std::ptrdiff_t>(i * tracks));

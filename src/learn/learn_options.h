@@ -8,7 +8,7 @@
 
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint.h"
-#include "learn/emissions.h"
+#include "learn/densities/emission_choice.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
 #include "runs/run_options.h"
@@ -26,10 +26,11 @@ struct LearnOptions {
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
-  std::optional<EmissionFamily> emission;  // absent: by the values of the tracks
-  std::optional<Transform> transform;      // for Gaussian emissions; absent: chosen for every track
-  double binarize_tail = 1e-4;             // tail of the Poisson distribution by which tracks become 0 and 1
-  std::optional<double> threshold;         // in its place: raw values from here on are 1
+  EmissionWishes emissions;
+  std::vector<std::string> tie, freeze;  // as the command line has them, for the record
+  std::optional<Transform> transform;    // for Gaussian emissions; absent: chosen for every track
+  double binarize_tail = 1e-4;           // tail of the Poisson distribution by which tracks become 0 and 1
+  std::optional<double> threshold;       // in its place: raw values from here on are 1
   LawOptions law;
   LearnStart start = LearnStart::kKMeans;
   int restarts = 1;

@@ -25,6 +25,10 @@ Parameters LearnShapes::shaped(int labels) const {
   parameters.centering = Centering::kNone;
   parameters.tracks = data_.tracks;
   parameters.chain = SegmentLaw(options_.law, labels).first(2);
+  if (data_.emissions.family == EmissionFamily::kDensities) {
+    add_density_tracks(data_.emissions.densities, parameters);
+    return parameters;
+  }
   const std::size_t weights = wide(labels) * data_.tracks.size();
   parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(wide(labels))};
   return parameters;
@@ -66,8 +70,14 @@ std::size_t LearnShapes::needed_memory(int fits) const {
   std::size_t most = 0;
   for (const int labels : data_.labels)
     most = std::max(most, objective_bytes(data_.inputs.training, shaped(labels), engine));
-  const std::size_t clusters = static_cast<std::size_t>(data_.inputs.training.positions()) * sizeof(int);
-  return bytes + wide(fits) * (most + clusters);
+  std::size_t of_bin = sizeof(int);  // cluster
+  if (data_.emissions.family == EmissionFamily::kDensities) {
+    // Posteriors; values with weights of a track, in a label or two; what clusters see.
+    const std::size_t observed = data_.emissions.densities.observed.size();
+    of_bin += wide(std::ranges::max(data_.labels)) * sizeof(float) + 2 * sizeof(WeightedValue) +
+              observed * (sizeof(float) + sizeof(std::uint32_t));
+  }
+  return bytes + wide(fits) * (most + static_cast<std::size_t>(data_.inputs.training.positions()) * of_bin);
 }
 
 std::vector<LearnJob> LearnShapes::jobs() const {

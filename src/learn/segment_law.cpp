@@ -233,7 +233,8 @@ void SegmentLaw::leave_always(int label, ChainModel& chain) const {
   }
 }
 
-void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain) const {
+void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain,
+                          const FrozenParts& frozen) const {
   const std::size_t labels = wide(labels_);
   // A distribution over labels.
   const auto set = [&](const double* of, double* scores) {
@@ -245,10 +246,10 @@ void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain) co
         likeliest_allowed(seen, [&](std::size_t c) { return scores[c] > kNegativeInfinity; });
     for (std::size_t c = 0; c < labels; ++c) scores[c] = std::log(p[c]);
   };
-  set(counts.start.data(), chain.start_scores.data());
-  for (std::size_t from = 0; from < labels; ++from)
+  if (!frozen.start) set(counts.start.data(), chain.start_scores.data());
+  for (std::size_t from = 0; from < labels && !frozen.transition; ++from)
     set(&counts.transition[from * labels], &chain.transition[from * labels]);
-  for (int c = 0; c < labels_; ++c) maximize_durations(counts, c, chain);
+  for (int c = 0; c < labels_ && !frozen.duration; ++c) maximize_durations(counts, c, chain);
 }
 
 void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const {
@@ -301,12 +302,13 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
   chain.duration_bias[(longest - 1) * labels + c] = last;
 }
 
-int SegmentLaw::free_parameters() const {
+int SegmentLaw::free_parameters(const FrozenParts& frozen) const {
   const int rows = self_transitions_ ? labels_ - 1 : labels_ - 2;
   int durations = max_duration_ - min_duration_ + (tail_ ? 1 : 0);
   if (kind_ == LawKind::kGeometric) durations = 1;
   if (kind_ == LawKind::kNegativeBinomial) durations = std::min(durations, 2 + (tail_ ? 1 : 0));
-  return labels_ - 1 + labels_ * (rows + durations);
+  return (frozen.start ? 0 : labels_ - 1) +
+         labels_ * ((frozen.transition ? 0 : rows) + (frozen.duration ? 0 : durations));
 }
 
 }  // namespace semicrf

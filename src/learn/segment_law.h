@@ -24,6 +24,11 @@ struct LawOptions {
 };
 inline constexpr int kDefaultDuration = 100;
 
+// Parts of a model that stay as they are.
+struct FrozenParts {
+  bool start = false, transition = false, duration = false, emission = false;
+};
+
 class SegmentLaw {
  public:
   // UsageError where no segmentation would be possible.
@@ -39,8 +44,9 @@ class SegmentLaw {
   // The chain under which the expected counts are most likely. `counts.start` are expected first labels. What
   // has no count keeps its distribution, what is forbidden stays so. No other probability falls below kFloor;
   // that is part of the maximum, so the likelihood never falls.
-  void maximize(const ParameterGradient& counts, ChainModel& chain) const;
-  int free_parameters() const;
+  void maximize(const ParameterGradient& counts, ChainModel& chain, const FrozenParts& frozen = {}) const;
+  // Those of first labels, transitions and durations; of what stays as it is none.
+  int free_parameters(const FrozenParts& frozen = {}) const;
 
  private:
   struct LabelDurations;

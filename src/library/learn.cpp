@@ -44,7 +44,8 @@ LearnOptions options_of(const semicrf_learning& how, const semicrf_options& engi
   LearnOptions options;
   options.labels = {how.num_labels};
   options.engine = engine_options(engine);
-  options.emission = family_of(how.emission);
+  if (const auto family = family_of(how.emission))
+    options.emissions.choices = {{"", std::string(emission_name(*family))}};
   options.transform = Transform::kNone;
   options.law.durations = law_kind(how.durations);
   if (how.max_duration > 0) options.law.max_duration = how.max_duration;
@@ -106,7 +107,7 @@ Parameters likeliest_model(const LearnOptions& options, const LearnData& data) {
   const LearnShapes shapes(options, data);
   LearnRecord record;
   record.version = SEMICRF_VERSION;
-  record.emission = emission_name(data.family);
+  record.emission = emission_text(data.emissions, data.tracks);
   record.positions = data.inputs.training.positions();
   Parameters best;
   for (const LearnJob& job : shapes.jobs()) {

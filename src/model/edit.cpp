@@ -165,7 +165,7 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
   parameters.tracks[found - names.begin()].name = to;
   for (Track& track : parameters.tracks)
     for (std::string* const source :
-         {&track.square_of, &track.indicator_of, &track.density_of, &track.density.trials})
+         {&track.square_of, &track.indicator_of, &track.density_of, &track.density.beside})
       if (*source == from) *source = to;
 }
 

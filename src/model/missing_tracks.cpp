@@ -162,7 +162,7 @@ bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
   const auto parts = track_biases(parameters, recorded);
   std::vector<bool> kept;
   for (const Track& track : parameters.tracks)
-    kept.push_back(!is_named(track.source()) && !is_named(track.density.trials));
+    kept.push_back(!is_named(track.source()) && !is_named(track.density.beside));
   std::vector<double>& bias = parameters.emission->bias;
   for (std::size_t c = 0; parts && c < bias.size(); ++c)
     for (std::size_t f = 0; f < inputs; ++f)

@@ -60,15 +60,20 @@ struct Label {
 enum class DensityFamily {
   kStudent,       // x = mean + scale * t, t of Student's distribution; normal with infinite degrees
   kBetaBinomial,  // x successes in the trials of another track; binomial with infinite size
+  // Counts x with the expectation mean * exposure, a track or 1, and the variance that adds expectation^2 /
+  // size; Poisson's with infinite size.
+  kNegativeBinomial,
 };
 struct Density {
   DensityFamily family = DensityFamily::kStudent;
-  std::string trials = {};  // kBetaBinomial: the track of trials
-  double mean = 0;          // kBetaBinomial: of the probability of a success, above 0 and below 1
+  std::string beside = {};  // kBetaBinomial: the track of trials; kNegativeBinomial: of exposures, or empty
+  double mean = 0;          // kBetaBinomial: of the probability of a success, above 0 and below 1;
+                            // kNegativeBinomial: per unit of exposure, > 0
   double scale = 1;         // kStudent, > 0
   double degrees = std::numeric_limits<double>::infinity();  // kStudent, degrees of freedom, > 0
-  double size = std::numeric_limits<double>::infinity();     // kBetaBinomial, sum of the beta's numbers, > 0
-  double outliers = 0;         // share of values that are anywhere, 0 <= outliers < 1
+  // > 0: kBetaBinomial, sum of the two numbers of the beta distribution; kNegativeBinomial: above.
+  double size = std::numeric_limits<double>::infinity();
+  double outliers = 0;         // share of values that are anywhere, 0 <= outliers < 1; not kNegativeBinomial
   double outlier_density = 0;  // kStudent: their density, > 0 where there are some; of n trials 1 / (n + 1)
   bool mirrored = false;       // half of the values are -x (kBetaBinomial: failures in place of successes)
 };

@@ -28,7 +28,8 @@ struct LearnArguments {
   EngineArguments engine;
   LearnOptions options;
   std::vector<std::string> labels;
-  std::string emission = "auto", transform = "auto", missing = "default", durations, init = "kmeans";
+  std::vector<std::string> emissions;
+  std::string transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
   std::string max_memory, val_list;
   bool dry_run = false;
@@ -70,7 +71,11 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
   options.input.threads = options.engine.threads;
-  options.emission = emission_from_name(arguments.emission);
+  EmissionWishes& wishes = options.emissions;
+  for (const std::string& text : arguments.emissions)
+    if (text != "auto") wishes.choices.push_back(emission_choice(text));
+  wishes.tied = tied_parts(options.tie);
+  add_frozen(options.freeze, wishes);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
   options.law.durations = law_from_name(arguments.durations);
@@ -141,10 +146,24 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
 
 void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
   LearnOptions& options = arguments.options;
-  add_choice(command, "--emission", arguments.emission,
-             "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, poisson or "
-             "negative-binomial (counts), categorical (whole numbers from 0 on); auto: by the values",
-             {"auto", "bernoulli", "gaussian", "poisson", "negative-binomial", "categorical"});
+  add_repeatable(
+      command, "--emission", arguments.emissions,
+      "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, student-t, "
+      "poisson or negative-binomial (counts), binomial or beta-binomial (pairs of tracks, successes "
+      "and trials), categorical (whole numbers from 0 on); auto (default): by the values. Of single "
+      "tracks: x=student-t, successes/trials=binomial, counts/exposure=negative-binomial")
+      ->type_name("[TRACK[/TRACK]=]FAMILY");
+  add_number(command, "--outliers", options.emissions.outliers,
+             "share of the values of gaussian and student-t tracks that are anywhere from the least to the "
+             "largest, and say little",
+             CLI::Range(0.0, 0.5));
+  command
+      .add_option("--tie", options.tie,
+                  "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
+                  "freedom, dispersions)")
+      ->type_name("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add_choice(command, "--transform", arguments.transform,
              "transform of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});
@@ -190,6 +209,13 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
           "ChromHMM, with durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
+  command
+      .add_option("--freeze", options.freeze,
+                  "parts that stay as the file of --init has them: emission, or means, scales, sizes of "
+                  "densities; start, transition, duration")
+      ->type_name("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add_number(command, "--restarts", options.restarts,
              "number of fits, each from a start of its own; the likeliest is kept", CLI::Range(1, 10000));
   add_number(command, "--max-iterations", options.max_iterations, "most iterations of a fit",

@@ -48,9 +48,9 @@ DerivedColumns take_derived(std::vector<Track>& tracks) {
     }
     if (track.is_density()) {
       const std::size_t of = *columns.find(track.density_of);
-      const bool has_trials = track.density.family == DensityFamily::kBetaBinomial;
+      const std::string& beside = track.density.beside;
       derived.densities.push_back(
-          {of, has_trials ? *columns.find(track.density.trials) : of, DensityFunction(track.density)});
+          {of, beside.empty() ? of : *columns.find(beside), DensityFunction(track.density)});
     }
     if (track.is_absence()) derived.absent.push_back(*columns.find(track.absence_of));
     derived.can_lack = derived.can_lack || (track.is_input() && keeps_absence(track));

@@ -85,7 +85,7 @@ std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision
 // this value, else 0), log densities (0 where a value is missing) and absences (1 where the column has no
 // value, else 0). NaN in a column of the inputs becomes 0.
 struct DensityColumn {
-  std::size_t of = 0, trials = 0;  // columns of the inputs; the second is that of `of` where there are none
+  std::size_t of = 0, beside = 0;  // columns of the inputs; the second is that of `of` where there are none
   DensityFunction function;
 };
 struct DerivedColumns {
@@ -110,7 +110,7 @@ void derive_row(const DerivedColumns& derived, std::size_t inputs, const Value* 
     *out++ = from[derived.indicated[i]] == static_cast<Value>(derived.values[i]) ? Value{1} : Value{0};
   for (const DensityColumn& density : derived.densities)
     *out++ = static_cast<Value>(
-        density.function(static_cast<double>(from[density.of]), static_cast<double>(from[density.trials])));
+        density.function(static_cast<double>(from[density.of]), static_cast<double>(from[density.beside])));
   for (const std::size_t f : derived.absent) *out++ = std::isnan(from[f]) ? Value{1} : Value{0};
 }
 // The rows with these columns; none, and no NaN: `rows` themselves.

@@ -279,7 +279,8 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
       if (minor < 3) fail_newer_key(*density_of, "density_of", "1.3");
       track.density = read_density(entry);
       track.density_of = read_source(*density_of, tracks, places);
-      if (!track.density.trials.empty()) read_source(entry.at("trials"), tracks, places);
+      if (!track.density.beside.empty())
+        read_source(entry.at(key_beside(track.density.family)), tracks, places);
     }
     if (!tracks.empty() && tracks.back().kind() > track.kind())
       entry.fail(fmt::format("{} follows {}", kKinds[track.kind()], kKinds[tracks.back().kind()]),

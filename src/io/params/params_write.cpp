@@ -14,6 +14,7 @@
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
+#include "io/params/density_json.h"
 #include "io/params/params_json.h"
 #include "model/durations/duration.h"
 #include "model/scores/centering.h"
@@ -107,8 +108,9 @@ std::string density_track_text(const Track& track) {
   const bool is_student = density.family == DensityFamily::kStudent;
   std::string text = "{\"name\": " + json_string(track.name) +
                      ", \"density_of\": " + json_string(track.density_of) +
-                     ", \"family\": " + json_string(is_student ? "student" : "beta-binomial");
-  if (!is_student) text += ", \"trials\": " + json_string(density.trials);
+                     ", \"family\": " + json_string(density_family_name(density.family));
+  if (!density.beside.empty())
+    text += ", " + json_string(key_beside(density.family)) + ": " + json_string(density.beside);
   text += ", \"mean\": " + number_text(density.mean);
   if (is_student) text += ", \"scale\": " + number_text(density.scale);
   if (is_student && !std::isinf(density.degrees)) text += ", \"degrees\": " + number_text(density.degrees);

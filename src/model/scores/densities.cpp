@@ -61,6 +61,10 @@ DensityFunction::DensityFunction(const Density& density)
   }
   factorial_.prepare(1);
   if (std::isinf(density.size)) return;
+  if (density.family == DensityFamily::kNegativeBinomial) {
+    successes_.prepare(density.size);
+    return;
+  }
   successes_.prepare(density.mean * density.size);
   failures_.prepare((1 - density.mean) * density.size);
   trials_.prepare(density.size);
@@ -80,24 +84,60 @@ double DensityFunction::log_beta_binomial(double successes, double trials) const
   return ways + successes_(successes) + failures_(failures) - trials_(trials);
 }
 
-DensityFunction::Parts DensityFunction::parts(double x, double trials) const {
+double DensityFunction::log_negative_binomial(double count, double exposure) const {
+  const double mean = density_.mean * exposure, size = density_.size;
+  if (std::isinf(size)) return count * std::log(mean) - mean - factorial_(count);
+  const double beyond = std::log1p(mean / size);
+  return successes_(count) - factorial_(count) + count * (std::log(mean / size) - beyond) - size * beyond;
+}
+
+DensityFunction::Parts DensityFunction::parts(double x, double beside) const {
   Parts found{kNone, kNone, log_outlier_};
   if (density_.family == DensityFamily::kStudent) {
     found.straight = log_inlier_ + log_student(x);
     if (density_.mirrored) found.mirror = log_inlier_ + log_student(-x);
     return found;
   }
-  const double successes = std::clamp(x, 0.0, trials);
+  if (density_.family == DensityFamily::kNegativeBinomial) {
+    found.straight = log_negative_binomial(std::max(x, 0.0), density_.beside.empty() ? 1 : beside);
+    return found;
+  }
+  const double trials = beside, successes = std::clamp(x, 0.0, trials);
   found.straight = log_inlier_ + log_beta_binomial(successes, trials);
   if (density_.mirrored) found.mirror = log_inlier_ + log_beta_binomial(trials - successes, trials);
   found.outlier -= std::log1p(trials);
   return found;
 }
 
-double DensityFunction::operator()(double x, double trials) const {
+double DensityFunction::operator()(double x, double beside) const {
   if (std::isnan(x)) return 0;
-  if (density_.family == DensityFamily::kBetaBinomial && !(trials > 0)) return 0;
-  return parts(x, trials).total();
+  if (!density_.beside.empty() && !(beside > 0)) return 0;
+  return parts(x, beside).total();
+}
+
+DensityScores::DensityScores(const Parameters& parameters) {
+  const std::vector<Track>& tracks = parameters.tracks;
+  const auto column_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(tracks, name, &Track::name) - tracks.begin());
+  };
+  std::vector<std::size_t> number(tracks.size());
+  for (std::size_t f = 0; f < tracks.size(); ++f) {
+    const Track& track = tracks[f];
+    if (track.is_input()) ++inputs_;
+    if (!track.is_density()) continue;
+    number[f] = functions_.size();
+    const std::size_t of = column_of(track.density_of);
+    functions_.push_back({of, track.density.beside.empty() ? of : column_of(track.density.beside),
+                          DensityFunction(track.density)});
+  }
+  ends_.push_back(0);
+  for (std::size_t c = 0; c < parameters.labels.size(); ++c) {
+    for (std::size_t f = 0; f < tracks.size(); ++f)
+      if (const double weight = parameters.emission->weights[c * tracks.size() + f];
+          tracks[f].is_density() && weight != 0)
+        terms_.push_back({number[f], weight});
+    ends_.push_back(terms_.size());
+  }
 }
 
 bool has_only_densities(const Parameters& parameters) {

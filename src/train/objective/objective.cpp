@@ -12,6 +12,7 @@
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/options.h"
+#include "model/scores/densities.h"
 #include "model/scores/linear_heads.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
@@ -283,7 +284,7 @@ class PieceEvaluator {
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
     const bool by_roles = roles_ && has_role_chain_;
     const bool project = objective_.project && engine.projects() && which_ == PieceBatch::Sum::kAll &&
-                         data_.boundary_arrays() == 0 && !by_roles;
+                         data_.boundary_arrays() == 0 && !by_roles && objective_.densities == nullptr;
     PieceBatch::Setup setup{
         .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
     setup.precision = engine.precision();
@@ -325,6 +326,8 @@ class PieceEvaluator {
       for (const std::size_t i : pieces) setup.pieces.push_back(&data_.pieces[i]);
       for (std::size_t end = 0; const std::vector<std::size_t>& shard : shards)
         setup.shard_ends.push_back(end += shard.size());
+      if (objective_.densities != nullptr && setup.with_gradient)
+        for (const std::size_t i : pieces) setup.posteriors.push_back(&objective_.densities->posteriors[i]);
       PieceBatch batch(std::move(setup));
       std::vector<double> truths(pieces.size());
       const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(pieces.size(), 1024)));
@@ -418,8 +421,11 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
 }
 
 double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
-                    ParameterGradient* gradient) {
-  return PieceEvaluator(data, parameters, engine, {}).run_evidence(gradient);
+                    ParameterGradient* gradient, const DensityPass* densities) {
+  ObjectiveOptions options;
+  options.densities = densities;
+  if (densities != nullptr) densities->posteriors.resize(data.pieces.size());
+  return PieceEvaluator(data, parameters, engine, options).run_evidence(gradient);
 }
 
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
@@ -443,7 +449,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   ChainModel model = knows_cut_edges(part) ? parameters.chain : decoder->model();
   if (knows_cut_edges(part)) model.cut = cut;
   const std::unique_ptr<Engine> engine = make_engine(part, std::move(model));
-  const bool project = engine->projects() && data.boundary_arrays() == 0;
+  const bool project = engine->projects() && data.boundary_arrays() == 0 && !has_only_densities(parameters);
   const bool partly =
       std::ranges::any_of(data.pieces, [](const TrainingPiece& piece) { return !piece.evidence.empty(); });
   const auto of_engine = [&](std::int64_t length) {

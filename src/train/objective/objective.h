@@ -17,7 +17,12 @@
 
 namespace semicrf {
 
+class DensityScores;
 class Ranks;
+struct DensityPass;
+
+// Label posteriors of all bins: of each piece (T, C), row-major.
+using PosteriorRows = std::vector<std::vector<float>>;
 
 struct ObjectiveOptions {
   // Taken from the score of the true label at every position, so that another segmentation must be less
@@ -33,6 +38,7 @@ struct ObjectiveOptions {
   // Processes that share out the work, all of which must call at the same time with the same arguments; rank
   // 0 gets the result, with the same bits as from one process. Null: this process alone.
   Ranks* ranks = nullptr;
+  const DensityPass* densities = nullptr;  // log_evidence; that of a run of one process
 };
 
 // Summed over `pieces` (indices into data), with the margin; log Z where nothing is known of a piece. With
@@ -45,8 +51,14 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
 
 // log Z_allowed, summed over all pieces; log Z of those of which nothing is known. With `gradient`, expected
 // counts are added to it. Errors as above. Segments of settled pieces are not looked at.
+// `densities`: scores are sums of log densities, and data hold the features of the input tracks alone. Then
+// with `gradient`, there are no sums of features but the posteriors of all bins.
+struct DensityPass {
+  const DensityScores& scores;
+  PosteriorRows& posteriors;  // set with `gradient`
+};
 double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
-                    ParameterGradient* gradient);
+                    ParameterGradient* gradient, const DensityPass* densities = nullptr);
 
 // The segments of the best segmentation of each piece, left to right; none where no segmentation is possible.
 // `ranks` as in ObjectiveOptions.

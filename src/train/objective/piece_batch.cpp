@@ -4,12 +4,19 @@
 #include <optional>
 #include <utility>
 
+#include "core/threads/parallel.h"
+#include "model/scores/densities.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 
 namespace semicrf {
+namespace {
+
+constexpr std::int64_t kScoredTogether = 1 << 12;  // positions per task of a thread
+
+}  // namespace
 
 PieceBatch::PieceBatch(Setup setup) : setup_(std::move(setup)), works_(setup_.pieces.size()) {
   if (setup_.project && setup_.with_gradient) make_groups();
@@ -48,6 +55,51 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   window.end = window.length = piece.length;
   window.baseline = work.baseline;
   window.subtract_position_max = setup_.parameters.centering == Centering::kPositionMax;
+  if (setup_.options.densities != nullptr) {
+    score_densities(piece, threads, work);
+  } else {
+    project(piece, threads, work);
+  }
+  const ChainModel& base = setup_.parameters.chain;
+  if (setup_.sum == Sum::kAllowed) {
+    window = allowed_scores(window, base, piece.evidence, threads, setup_.penalty, work.allowed);
+    work.scores = {};
+  }
+  if (setup_.has_role_chain) {
+    window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
+    work.scores = {};
+    work.allowed = {};
+  }
+  if (!takes_truth(piece)) return 0;
+  if (setup_.roles == nullptr) return true_score(base, window, piece, threads);
+  return true_score(*setup_.roles, window, setup_.has_role_chain, piece, threads);
+}
+
+// Scores of the log densities of the tracks.
+void PieceBatch::score_densities(const TrainingPiece& piece, int threads, Work& work) const {
+  const DensityScores& densities = setup_.options.densities->scores;
+  const auto labels = static_cast<std::size_t>(setup_.parameters.num_labels());
+  const auto fill = [&](auto& scores) {
+    resize_large(scores, static_cast<std::size_t>(piece.length) * labels);
+    parallel_ranges(threads, 0, piece.length, kScoredTogether, [&](std::int64_t from, std::int64_t to) {
+      std::vector<double> features;
+      for (std::int64_t t = from; t < to; ++t)
+        densities.score(piece.features.data() + static_cast<std::size_t>(t) * densities.inputs(), features,
+                        scores.data() + static_cast<std::size_t>(t) * labels);
+    });
+  };
+  if (setup_.precision == Precision::kDouble) {
+    fill(work.scores.emissions.f64);
+    work.window.emissions.f64 = work.scores.emissions.f64.data();
+  } else {
+    fill(work.scores.emissions.f32);
+    work.window.emissions.f32 = work.scores.emissions.f32.data();
+  }
+}
+
+// Features for the heads, or scores that the heads make of them.
+void PieceBatch::project(const TrainingPiece& piece, int threads, Work& work) const {
+  ScoreWindow& window = work.window;
   window.features = setup_.heads.rows_for(0, piece.length, piece.length);
   window.features.rows.f32 = piece.features.data();
   window.features.wide = setup_.precision == Precision::kDouble;
@@ -71,19 +123,6 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     if (!piece.start_scores.empty()) window.start_scores.f32 = piece.start_scores.data();
     if (!piece.end_scores.empty()) window.end_scores.f32 = piece.end_scores.data();
   }
-  const ChainModel& base = setup_.parameters.chain;
-  if (setup_.sum == Sum::kAllowed) {
-    window = allowed_scores(window, base, piece.evidence, threads, setup_.penalty, work.allowed);
-    work.scores = {};
-  }
-  if (setup_.has_role_chain) {
-    window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
-    work.scores = {};
-    work.allowed = {};
-  }
-  if (!takes_truth(piece)) return 0;
-  if (setup_.roles == nullptr) return true_score(base, window, piece, threads);
-  return true_score(*setup_.roles, window, setup_.has_role_chain, piece, threads);
 }
 
 PosteriorArrays PieceBatch::wanted(Work& work) {
@@ -137,6 +176,7 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
     Work& work = works_[i];
     if (!setup_.project) {
       add_posteriors(piece, work, threads, gradient);
+      if (!setup_.posteriors.empty()) setup_.posteriors[i]->assign(work.cover.begin(), work.cover.end());
       continue;
     }
     if (added != work.group) add_sums(groups_[work.group], gradient);
@@ -208,6 +248,10 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
   for (std::size_t c = 0; c < labels; ++c) {
     gradient.start[c] += work.cover[c];
     gradient.end[c] += work.cover[work.cover.size() - labels + c];
+  }
+  if (setup_.options.densities != nullptr) {
+    for (std::size_t i = 0; i < work.cover.size(); ++i) gradient.bias[i % labels] += work.cover[i];
+    return;
   }
   if (takes_truth(piece)) take_truth(piece, work, gradient);
   const auto rows = [](const std::vector<double>& list) { return list.empty() ? nullptr : list.data(); };

@@ -34,7 +34,8 @@ class PieceBatch {
     Sum sum = Sum::kAll;
     double penalty = 0;  // allowed_scores.h; of kAllowed
     std::vector<const TrainingPiece*> pieces;
-    std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
+    std::vector<std::vector<float>*> posteriors = {};  // where those of each piece go (DensityPass), or empty
+    std::vector<std::size_t> shard_ends;               // shards are runs of pieces, with sums of their own
 
     std::size_t shard_begin(std::size_t shard) const { return shard == 0 ? 0 : shard_ends[shard - 1]; }
   };
@@ -72,6 +73,8 @@ class PieceBatch {
   };
   // Whether what is asked for is taken from what the true segments make of it.
   bool takes_truth(const TrainingPiece& piece) const { return setup_.sum == Sum::kAll && piece.is_settled(); }
+  void project(const TrainingPiece& piece, int threads, Work& work) const;
+  void score_densities(const TrainingPiece& piece, int threads, Work& work) const;
   bool is_centred() const { return setup_.parameters.centering == Centering::kMean; }
   WantedHeads wanted_heads() const;
   void make_groups();

@@ -303,7 +303,7 @@ TEST_CASE("steps ahead lead where counts converge to", "[learn]") {
   AheadState state;
   for (const double left : {1.0, 0.9, 0.81}) state.counts.push_back(counts_of(50 + 20 * left, 7 - 3 * left));
   state.longest = 16;
-  const ParameterGradient ahead = counts_ahead(state);
+  const ParameterGradient ahead = point_ahead(state).counts;
   CHECK(ahead.start[0] == Approx(50));
   CHECK(ahead.weights[0] == Approx(7));
   CHECK(ahead.weights[1] == Approx(-7));
@@ -312,13 +312,13 @@ TEST_CASE("steps ahead lead where counts converge to", "[learn]") {
   // No longer than allowed; no count vanishes.
   for (const double count : {10.0, 6.0, 2.1}) state.counts.push_back(counts_of(count, 1));
   state.longest = 4;
-  CHECK(counts_ahead(state).start[0] == Approx(0.21));
+  CHECK(point_ahead(state).counts.start[0] == Approx(0.21));
   CHECK(state.longest == 8);
   shorten_steps(state);
   CHECK(state.longest == 2);
   // At the end nothing moves.
   for (int i = 0; i < 3; ++i) state.counts.push_back(counts_of(4, 5));
-  CHECK(counts_ahead(state).weights[1] == -5);
+  CHECK(point_ahead(state).counts.weights[1] == -5);
 }
 
 TEST_CASE("with steps ahead a fit gets as far in fewer iterations", "[learn]") {
@@ -364,10 +364,9 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
         Emissions emissions(family, sample.data);
         const SegmentLaw shape(law, 3);
         const std::vector<int> clusters = cluster_bins(sample.data, family, {.labels = 3});
-        FirstModel start = first_model(sample.data, 3, clusters, shape, emissions);
         Parameters parameters = sample.truth;
-        parameters.chain = start.chain;
-        parameters.emission = start.emission;
+        parameters.chain = first_chain(sample.data, clusters, shape);
+        parameters.emission = first_head(sample.data, 3, clusters, emissions);
         const EmState result =
             fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads),
                    {16, 0}, shape, emissions, begin_at(parameters), {});

@@ -42,6 +42,8 @@ struct TextbookTracks {
         case EmissionFamily::kCategorical:
           sum += std::log(x == 0 ? m : (x == 1 ? 0.7 : 0.3) * (1 - m));
           break;
+        case EmissionFamily::kDensities:
+          break;
         case EmissionFamily::kNegativeBinomial: {
           const double r = size[f], p = r / (r + m);
           sum +=
@@ -70,6 +72,8 @@ struct TextbookTracks {
           break;
         case EmissionFamily::kCategorical:
           x = std::discrete_distribution<int>({m, 0.7 * (1 - m), 0.3 * (1 - m)})(random);
+          break;
+        case EmissionFamily::kDensities:
           break;
         case EmissionFamily::kNegativeBinomial:
           x = std::poisson_distribution<int>(std::gamma_distribution<double>(size[f], m / size[f])(random))(
@@ -128,6 +132,8 @@ inline EmissionHead head_of(const TextbookTracks& model) {
           of_value[2] = std::log(0.3 * (1 - m));
           break;
         }
+        case EmissionFamily::kDensities:
+          break;
         case EmissionFamily::kNegativeBinomial:
           weight = std::log(m / (m + model.size[f]));
           head.bias[c] += model.size[f] * std::log(model.size[f] / (m + model.size[f]));
@@ -164,10 +170,12 @@ inline std::vector<Track> feature_tracks(const TextbookTracks& model) {
   return tracks;
 }
 
-// A piece of raw values drawn from a chain whose scores are log probabilities; `labels` gets the bins'
+// A piece of raw values drawn from a chain whose scores are log probabilities, and `model`, which draws the
+// values of a bin of a label (TextbookTracks). `labels` gets the bins'
 // labels.
-inline TrainingPiece draw_piece(const ChainModel& chain, const TextbookTracks& model, std::int64_t length,
-                                std::mt19937_64& random, std::vector<int>* labels = nullptr) {
+template <class Model>
+TrainingPiece draw_piece(const ChainModel& chain, const Model& model, std::int64_t length,
+                         std::mt19937_64& random, std::vector<int>* labels = nullptr) {
   const auto draw_from = [&](const std::vector<double>& weights) {
     return std::discrete_distribution<int>(weights.begin(), weights.end())(random);
   };

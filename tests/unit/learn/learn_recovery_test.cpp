@@ -34,6 +34,7 @@ Moments moments(EmissionFamily family, double weight, double square, double size
       return {mean, mean + mean * mean / size};
     }
     case EmissionFamily::kCategorical:  // has no moments
+    case EmissionFamily::kDensities:
       break;
   }
   return {};
@@ -300,7 +301,7 @@ Fit fit_from_truth(EmissionFamily family, const LawOptions& law, std::int64_t le
                      begin_at(fit.sample.truth), {});
   fit.sizes = emissions.sizes();
   const double gain = fit.state.log_likelihood.back() - true_log_likelihood(fit.sample);
-  const double degrees = shape.free_parameters() + emissions.free_parameters(4);
+  const double degrees = shape.free_parameters() + emissions.free_parameters(fit.state.parameters);
   CHECK(gain >= -1e-6 * static_cast<double>(length));
   CHECK(2 * gain < degrees + 5 * std::sqrt(2 * degrees));
   WARN(emission_name(family) << ", " << length << " bins, " << fit.state.iterations()

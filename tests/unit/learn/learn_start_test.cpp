@@ -41,7 +41,7 @@ Sample overlapping(const std::vector<std::int64_t>& lengths, double holes) {
 }
 
 EmStart start_at(const Sample& sample, int threads, LearnStart from = LearnStart::kKMeans) {
-  return choose_start(sample.data, sample.truth, {30, true, LawKind::kTable, false}, sample.model.family, {},
+  return choose_start(sample.data, sample.truth, {30, true, LawKind::kTable, false}, {sample.model.family},
                       {.labels = 3, .start = from, .seed = 1},
                       engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads));
 }

@@ -131,7 +131,9 @@ TEST_CASE("categories have indicators, and probabilities with a floor", "[learn]
   CHECK(data.pieces[0].features == std::vector<float>{0, 1, 0, 0, 0, 0, 2, 0, 0, 1, 0, 0,  //
                                                       0, 0, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0});
   Emissions emissions(EmissionFamily::kCategorical, data);
-  CHECK(emissions.free_parameters(2) == 6);
+  Parameters two;
+  two.labels.resize(2);
+  CHECK(emissions.free_parameters(two) == 6);
   EmissionHead head{std::vector<double>(6), std::vector<double>(1)};
   emissions.maximize({{4}, {4, 1, 0, 2, 0, 1}}, head);
   const double rest = 1 - 2e-6;

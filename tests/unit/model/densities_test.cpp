@@ -22,7 +22,7 @@ Density student(double mean, double scale, double degrees) {
 Density beta_binomial(double mean, double size) {
   Density density;
   density.family = DensityFamily::kBetaBinomial;
-  density.trials = "n";
+  density.beside = "n";
   density.mean = mean;
   density.size = size;
   return density;

@@ -1,0 +1,282 @@
+#include "learn/densities/density_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "core/threads/parallel.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kLeastWeight = 1e-6;  // the values' in all
+constexpr double kArmijo = 1e-4;
+constexpr int kHalvings = 20;
+constexpr double kStraight = 0.75;  // part of a line's gain; a parabola with its top there gains half
+constexpr double kMostSteps = 64;
+constexpr double kRidge = 1e-9;
+
+// Sums of slopes, and of their products, over the values of one density.
+struct SlopeSums {
+  double value = 0;
+  std::array<double, kPartCount> by{};
+  std::array<double, kPartCount * kPartCount> products{};
+};
+
+SlopeSums sum_slopes(const Density& density, std::span<const WeightedValue> values) {
+  const DensitySlopes slopes(density);
+  SlopeSums sums;
+  for (const WeightedValue& one : values) {
+    const DensitySlopes::Slopes here = slopes(one.x, one.beside);
+    sums.value += one.weight * here.log_density;
+    for (std::size_t i = 0; i < kPartCount; ++i) {
+      sums.by[i] += one.weight * here.by[i];
+      for (std::size_t j = 0; j <= i; ++j)
+        sums.products[i * kPartCount + j] += one.weight * here.by[i] * here.by[j];
+    }
+  }
+  return sums;
+}
+
+// The solution of A x = b by Cholesky's decomposition; A (n, n) row-major, positive definite, of which the
+// lower half is read. Nothing where it is not.
+std::optional<std::vector<double>> solve(std::vector<double> a, std::vector<double> b) {
+  const std::size_t n = b.size();
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = a[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
+      if (i == j && !(sum > 0)) return std::nullopt;
+      a[i * n + j] = i == j ? std::sqrt(sum) : sum / a[j * n + j];
+    }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i * n + k] * b[k];
+    b[i] /= a[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[k * n + i] * b[k];
+    b[i] /= a[i * n + i];
+  }
+  return b;
+}
+
+// The longest step of a coordinate.
+double longest_step(const Density& density, DensityPart part) {
+  const bool own_unit = part == DensityPart::kMean && density.family == DensityFamily::kStudent;
+  return own_unit ? 3 * density.scale : 1.5;
+}
+
+// Densities whose numbers are looked for together.
+class Climb {
+ public:
+  Climb(std::vector<Density*> densities, std::vector<std::span<const WeightedValue>> values,
+        const DensityFitOptions& options, int threads)
+      : densities_(std::move(densities)), values_(std::move(values)), options_(options), threads_(threads) {
+    for (const std::span<const WeightedValue> one : values_)
+      for (const WeightedValue& value : one) weight_ += value.weight;
+    number_coordinates();
+  }
+
+  void run() {
+    if (places_.empty() || weight_ < kLeastWeight) return;
+    SumsOfAll now = sums(numbers());
+    for (int step = 0; step < options_.max_steps; ++step) {
+      const std::optional<Direction> direction = direction_from(now);
+      if (!direction || !(direction->promise > options_.tolerance * weight_)) return;
+      if (!climb(*direction, now)) return;
+    }
+  }
+
+ private:
+  using SumsOfAll = std::vector<SlopeSums>;  // by density
+  struct Direction {
+    std::vector<double> step;
+    double promise = 0;  // gradient times step
+    double longest = 1;  // that many steps at once are the most
+  };
+  // Where a coordinate is: its first density, and the part.
+  struct Place {
+    std::size_t density;
+    DensityPart part;
+  };
+
+  void number_coordinates() {
+    index_.assign(densities_.size(), {});
+    for (const DensityPart part : kDensityParts) {
+      std::optional<std::size_t> shared;
+      for (std::size_t i = 0; i < densities_.size(); ++i) {
+        if (options_.frozen[part] || !has_part(*densities_[i], part)) continue;
+        if (!shared || !options_.tied[part]) {
+          shared = places_.size();
+          places_.push_back({i, part});
+        }
+        index_[i][static_cast<std::size_t>(part)] = shared;
+      }
+    }
+  }
+
+  std::vector<double> numbers() const {
+    std::vector<double> found;
+    for (const Place& place : places_) found.push_back(coordinate(*densities_[place.density], place.part));
+    return found;
+  }
+
+  Density moved(std::size_t i, const std::vector<double>& numbers) const {
+    Density density = *densities_[i];
+    for (const DensityPart part : kDensityParts)
+      if (const auto at = index_[i][static_cast<std::size_t>(part)])
+        set_coordinate(density, part, numbers[*at]);
+    return density;
+  }
+
+  SumsOfAll sums(const std::vector<double>& numbers) const {
+    SumsOfAll found(densities_.size());
+    parallel_for(threads_, densities_.size(),
+                 [&](std::size_t i, int) { found[i] = sum_slopes(moved(i, numbers), values_[i]); });
+    return found;
+  }
+
+  static double value_of(const SumsOfAll& sums) {
+    double value = 0;
+    for (const SlopeSums& one : sums) value += one.value;
+    return value;
+  }
+
+  CoordinateRange range_of(const Place& place) const {
+    return coordinate_range(*densities_[place.density], place.part, options_.least_scale);
+  }
+
+  // Towards the maximum of a parabola. What is at its end and wants beyond stays.
+  std::optional<Direction> direction_from(const SumsOfAll& now) const {
+    const std::size_t n = places_.size();
+    const std::vector<double> at = numbers();
+    std::vector<double> gradient(n);
+    std::vector<double> products(n * n);
+    for (std::size_t i = 0; i < densities_.size(); ++i)
+      for (std::size_t a = 0; a < kPartCount; ++a) {
+        if (!index_[i][a]) continue;
+        gradient[*index_[i][a]] += now[i].by[a];
+        for (std::size_t b = 0; b <= a; ++b) {
+          if (!index_[i][b]) continue;
+          const auto [less, more] = std::minmax(*index_[i][a], *index_[i][b]);
+          products[more * n + less] += now[i].products[a * kPartCount + b];
+        }
+      }
+    for (std::size_t k = 0; k < n; ++k) {
+      const CoordinateRange range = range_of(places_[k]);
+      products[k * n + k] = products[k * n + k] * (1 + kRidge) + std::numeric_limits<double>::min();
+      if (!(at[k] <= range.low && gradient[k] < 0) && !(at[k] >= range.high && gradient[k] > 0)) continue;
+      gradient[k] = 0;
+      for (std::size_t other = 0; other < n; ++other)
+        products[std::max(k, other) * n + std::min(k, other)] = k == other ? 1 : 0;
+    }
+    std::optional<std::vector<double>> step = solve(std::move(products), gradient);
+    if (!step) return std::nullopt;
+    double part_of_longest = 1 / kMostSteps;
+    for (std::size_t k = 0; k < n; ++k)
+      part_of_longest =
+          std::max(part_of_longest,
+                   std::fabs((*step)[k]) / longest_step(*densities_[places_[k].density], places_[k].part));
+    for (double& value : *step) value /= std::max(1.0, part_of_longest);
+    return Direction{*step, std::inner_product(step->begin(), step->end(), gradient.begin(), 0.0),
+                     std::max(1.0, 1 / part_of_longest)};
+  }
+
+  std::vector<double> along(const std::vector<double>& from, const Direction& direction,
+                            double length) const {
+    std::vector<double> to = from;
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const CoordinateRange range = range_of(places_[k]);
+      to[k] = std::clamp(from[k] + length * direction.step[k], std::min(range.low, from[k]),
+                         std::max(range.high, from[k]));
+    }
+    return to;
+  }
+
+  // Whether a point that is likelier was found, which the densities then have. Products of slopes bend more
+  // than the likelihood does where values are far from what is expected: then there are longer steps.
+  bool climb(const Direction& direction, SumsOfAll& now) {
+    const std::vector<double> from = numbers();
+    const double start = value_of(now);
+    double length = 1;
+    std::vector<double> best;
+    const auto gains = [&](double least) {
+      std::vector<double> to = along(from, direction, length);
+      SumsOfAll there = sums(to);
+      if (!(value_of(there) > least)) return false;
+      best = std::move(to);
+      now = std::move(there);
+      return true;
+    };
+    for (int halving = 0; best.empty() && halving < kHalvings; ++halving) {
+      if (!gains(start + kArmijo * length * direction.promise)) length /= 2;
+    }
+    if (best.empty()) return false;
+    while (length >= 1 && 2 * length <= direction.longest &&
+           value_of(now) - start > kStraight * length * direction.promise) {
+      length *= 2;
+      if (!gains(value_of(now))) break;
+    }
+    for (std::size_t i = 0; i < densities_.size(); ++i) *densities_[i] = moved(i, best);
+    return true;
+  }
+
+  std::vector<Density*> densities_;
+  std::vector<std::span<const WeightedValue>> values_;
+  const DensityFitOptions& options_;
+  int threads_;
+  double weight_ = 0;
+  std::vector<Place> places_;                                              // by coordinate
+  std::vector<std::array<std::optional<std::size_t>, kPartCount>> index_;  // by density and part
+};
+
+}  // namespace
+
+CoordinateRange coordinate_range(const Density& density, DensityPart part, double least_scale) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  constexpr double kMostOdds = 13.8;  // 1e6 to 1
+  if (part == DensityPart::kScale) return {std::log(least_scale), kAny};
+  if (part == DensityPart::kSize && density.family == DensityFamily::kStudent) return {0, std::log(1e3)};
+  if (part == DensityPart::kSize) return {std::log(1e-3), std::log(1e6)};
+  if (density.family == DensityFamily::kStudent) return {-kAny, kAny};
+  if (density.family == DensityFamily::kBetaBinomial) return {-kMostOdds, kMostOdds};
+  return {-kMostOdds, kAny};
+}
+
+double weighted_log_density(const Density& density, std::span<const WeightedValue> values) {
+  const DensityFunction function(density);
+  double sum = 0;
+  for (const WeightedValue& one : values) sum += one.weight * function(one.x, one.beside);
+  return sum;
+}
+
+void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
+                   const DensityFitOptions& options) {
+  if (options.tied.any()) {
+    Climb({densities.begin(), densities.end()}, {values.begin(), values.end()}, options, options.threads)
+        .run();
+    return;
+  }
+  parallel_for(options.threads, densities.size(),
+               [&](std::size_t i, int) { Climb({densities[i]}, {values[i]}, options, 1).run(); });
+}
+
+void tie_parts(std::span<Density* const> densities, std::span<const double> weights, const PartSet& tied) {
+  for (const DensityPart part : kDensityParts) {
+    if (!tied[part]) continue;
+    double sum = 0, all = 0;
+    for (std::size_t i = 0; i < densities.size(); ++i) {
+      if (!has_part(*densities[i], part)) continue;
+      const double weight = weights[i] + std::numeric_limits<double>::min();
+      sum += weight * coordinate(*densities[i], part);
+      all += weight;
+    }
+    if (all == 0) continue;
+    for (Density* const density : densities)
+      if (has_part(*density, part)) set_coordinate(*density, part, sum / all);
+  }
+}
+
+}  // namespace semicrf

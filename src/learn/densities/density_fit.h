@@ -1,0 +1,54 @@
+// The M-step of log densities: the numbers of densities under which weighted values are most likely.
+//
+// Newton's method with the sum of outer products of the slopes in place of the second derivatives, and a line
+// search: the weighted log likelihood never falls. Where numbers are tied, several densities are one problem.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "model/scores/density_slopes.h"
+
+namespace semicrf {
+
+// Values that may be a density's, each with its weight.
+struct WeightedValue {
+  double x, beside, weight;
+};
+
+struct PartSet {
+  std::array<bool, kPartCount> parts{};  // in the order of kDensityParts
+  bool operator[](DensityPart part) const { return parts[static_cast<std::size_t>(part)]; }
+  bool& operator[](DensityPart part) { return parts[static_cast<std::size_t>(part)]; }
+  bool any() const { return parts[0] || parts[1] || parts[2]; }
+};
+
+struct DensityFitOptions {
+  PartSet tied;            // the same number in all densities
+  PartSet frozen;          // stays as it is
+  double least_scale = 0;  // Student's densities have at least this, > 0 where there are some
+  int max_steps = 6;
+  double tolerance = 1e-9;  // stops where a step promises less than this, nats per weight
+  int threads = 1;
+};
+
+// The coordinates between which a number stays.
+struct CoordinateRange {
+  double low, high;
+};
+CoordinateRange coordinate_range(const Density& density, DensityPart part, double least_scale);
+
+// Sum over values of weight times log density.
+double weighted_log_density(const Density& density, std::span<const WeightedValue> values);
+
+// Improves `densities`, all of one family, whose values are `values[i]`; at most max_steps steps. Tied
+// numbers are equal before (tie_parts) and after. A density whose values weigh less than a millionth keeps
+// its numbers, but for tied ones. The same bits for any number of threads.
+void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
+                   const DensityFitOptions& options);
+
+// Gives tied parts the mean of their coordinates, each density weighing as much as its values.
+void tie_parts(std::span<Density* const> densities, std::span<const double> weights, const PartSet& tied);
+
+}  // namespace semicrf
