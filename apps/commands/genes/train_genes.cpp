@@ -19,6 +19,7 @@
 #include "genes/genetic_code.h"
 #include "genes/learn/adapt_genes.h"
 #include "genes/learn/learn_genes.h"
+#include "genes/learn/usual_model.h"
 #include "genes/sequence_source.h"
 #include "io/files/output_file.h"
 #include "log/log.h"
@@ -120,6 +121,18 @@ void tell(const LearnGenesResult& result) {
                          plural(result.unknown, "place")));
 }
 
+// Without sequences: the grammar with usual lengths.
+void write_grammar(const TrainGenesArguments& arguments) {
+  if (!arguments.annotation.empty() || !arguments.from.empty() || !arguments.tracks.files().empty())
+    throw UsageError("FASTA is required with --annotation, --from and tracks",
+                     "without these the grammar alone is written");
+  check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}}, std::vector<std::string>{});
+  const std::string& kind = arguments.options.grammar;
+  const GeneModel model =
+      usual_gene_model(kind, grammar_parts(arguments.with, kind), std::max(1, arguments.table));
+  write_whole_output(arguments.output, gene_model_text(model));
+}
+
 // --from: a model of another genome instead of an annotation.
 void adapt(TrainGenesArguments& arguments) {
   check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}},
@@ -149,6 +162,7 @@ void adapt(TrainGenesArguments& arguments) {
 
 void train_genes(TrainGenesArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
+  if (arguments.fasta.empty()) return write_grammar(arguments);
   if (!arguments.from.empty()) return adapt(arguments);
   if (arguments.annotation.empty())
     throw UsageError("--annotation is required, or --from for sequences without annotation");
@@ -184,7 +198,10 @@ void add_train_genes_command(CLI::App& program) {
                   "  -o FILE               gene model, JSON (docs/gene-models.md)\n");
   const auto arguments = std::make_shared<TrainGenesArguments>();
   LearnGenesOptions& options = arguments->options;
-  command->add_option("FASTA", arguments->fasta, "sequences, plain or compressed")->required();
+  command->add_option(
+      "FASTA", arguments->fasta,
+      "sequences, plain or compressed; without them (and --annotation or --from) the grammar alone is "
+      "written, with usual lengths");
   CLI::Option* annotation = command->add_option("--annotation", arguments->annotation,
                                                 "file of their genes, GFF3 or GTF with CDS lines");
   CLI::Option* from = command->add_option(

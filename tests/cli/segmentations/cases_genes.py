@@ -276,6 +276,27 @@ def crowded(name, genes, seed):
     return ">%s\n%s\n" % (name, bases), "\n".join(gff) + "\n"
 
 
+def test_a_grammar_without_training(box):
+    """It is a model file: genes are found with it, and a bacterium's fits itself to a genome."""
+    fasta, gff = genome(("a", "b"), 60, 9, introns=False, third="ACGT")
+    box.write("genome.fa", fasta), box.write("genes.gff3", gff)
+    for grammar in ("prokaryote", "fungus", "eukaryote"):
+        box.ok(["train-genes", "--grammar", grammar, "-o", grammar + ".json"])
+        box.ok(["genes", "-p", grammar + ".json", "-o", "found.gff3", "genome.fa"])
+        table = levels(box.ok(["eval-genes", "--truth", "genes.gff3", "found.gff3"]).stdout)
+        check(float(table["base"]["precision"]) > 0.6, "%s: %s" % (grammar, table["base"]))
+    box.ok(["train-genes", "--from", "prokaryote.json", "-o", "own.json", "genome.fa"])
+    box.ok(["genes", "-p", "own.json", "-o", "found.gff3", "genome.fa"])
+    table = levels(box.ok(["eval-genes", "--truth", "genes.gff3", "found.gff3"]).stdout)
+    check(float(table["stop"]["f1"]) > 0.95, str(table["stop"]))
+    box.ok(["train-genes", "--grammar", "fungus", "--with", "utr,split-stops,u12", "--table", "12", "-o", "parts.json"])
+    model = json.loads(box.text("parts.json"))
+    check(model["genetic_code"] == 12 and any(one["name"] == "5' UTR" for one in model["states"]), str(model["states"]))
+    box.ok(["genes", "-p", "parts.json", "genome.fa"])
+    for more in (["--annotation", "genes.gff3"], ["--from", "own.json"]):
+        box.fails(["train-genes", "-o", "x.json", *more], 2, "FASTA is required")
+
+
 def test_another_genetic_code(box):
     """With code 4 TGA is tryptophan: in training, in genes, in a model fitted to a genome, in proteins."""
     fasta, gff = genome(("a", "b"), 60, 8, introns=False)

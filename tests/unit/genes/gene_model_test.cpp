@@ -9,6 +9,7 @@
 #include "genes/lattice/known_boundaries.h"
 #include "genes/learn/gene_counts.h"
 #include "genes/learn/site_motif.h"
+#include "genes/learn/usual_model.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
 #include "support/catch.h"
@@ -186,6 +187,40 @@ TEST_CASE("the genetic code says which codons stop") {
   other.replace(other.find("\"genetic_code\":4"), 16, "\"genetic_code\":2");
   const test::ScratchFile wrong(bytes_of(other));
   CHECK_THROWS_AS(read_gene_model(wrong.path()), InputError);
+}
+
+TEST_CASE("a grammar with usual lengths has laws and codons that add up to 1") {
+  const std::string kind = GENERATE("prokaryote", "fungus", "eukaryote");
+  const int code = GENERATE(1, 6);
+  const bool introns = kind != "prokaryote";
+  const GeneModel model = usual_gene_model(kind, {introns, introns, introns, introns}, code);
+  CAPTURE(kind, code);
+  for (const LengthModel& law : model.lengths) {
+    CAPTURE(law.name);
+    double sum = 0;
+    for (const double score : law.table) sum += std::exp(score);
+    if (law.log_tail > kNegativeInfinity)
+      sum += std::exp(law.table.back() + law.log_tail) / (1 - std::exp(law.log_tail));
+    CHECK(std::abs(sum - 1) < 0.05);
+  }
+  const std::vector<std::vector<float>>& tables = model.contents[0].tables;
+  const CodonTable codons(code);
+  for (const auto& table : tables)
+    for (std::size_t context = 0; context < 64; context += 4) {
+      double sum = 0;
+      for (std::size_t b = 0; b < 4; ++b) sum += 0.25 * std::exp(static_cast<double>(table[context + b]));
+      CHECK(std::abs(sum - 1) < 2e-3);
+    }
+  for (int i = 0; i < 64; ++i) {  // each codon as probable as any other
+    const double sum = static_cast<double>(tables[0][static_cast<std::size_t>(i / 16)]) +
+                       static_cast<double>(tables[1][static_cast<std::size_t>(i / 4)]) +
+                       static_cast<double>(tables[2][static_cast<std::size_t>(i)]);
+    if (!codons.is_stop(i / 16, i / 4 % 4, i % 4))
+      CHECK(std::abs(sum - std::log(64.0 / (64 - static_cast<double>(codons.stops().size())))) < 1e-5);
+  }
+  const std::string text = gene_model_text(model);
+  const test::ScratchFile file(bytes_of(text));
+  CHECK(gene_model_text(read_gene_model(file.path())) == text);
 }
 
 TEST_CASE("expected features are the derivatives of log Z") {
