@@ -242,11 +242,8 @@ class LearnDataReader {
   void settle_densities() {
     data_.emissions.family = EmissionFamily::kDensities;
     data_.emissions.densities =
-        density_rules(options_.emissions, emission_name(choose_emission(data_.inputs.training)), data_.tracks,
-                      data_.inputs.training);
-    for (const ObservedTrack& one : data_.emissions.densities.observed)
-      if (one.first.family == DensityFamily::kStudent && options_.transform)
-        data_.tracks[one.column].transform = *options_.transform;
+        density_rules(options_.emissions, emission_name(choose_emission(data_.inputs.training)),
+                      options_.transform, data_.tracks, data_.inputs.training);
   }
 
   void settle_init() {

@@ -9,6 +9,7 @@
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "model/scores/densities.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {
@@ -51,8 +52,9 @@ std::string_view name_of(const Density& density) {
 // The tracks of the choices, checked.
 class RuleMaker {
  public:
-  RuleMaker(const EmissionWishes& wishes, const std::vector<Track>& tracks, const TrainingData& raw)
-      : wishes_(wishes), tracks_(tracks), raw_(raw), used_(tracks.size()) {}
+  RuleMaker(const EmissionWishes& wishes, std::optional<Transform> transform, std::vector<Track>& tracks,
+            const TrainingData& raw)
+      : wishes_(wishes), transform_(transform), tracks_(tracks), raw_(raw), used_(tracks.size()) {}
 
   DensityRules make(std::string_view auto_family) {
     const EmissionChoice* rest = nullptr;
@@ -153,6 +155,7 @@ class RuleMaker {
     for (ObservedTrack& one : rules_.observed) {
       if (one.first.family == DensityFamily::kStudent) {
         continuous = true;
+        if (transform_) tracks_[one.column].transform = *transform_;
         if (wishes_.outliers > 0) add_outliers(one);
       } else {
         for (const std::size_t column : {one.column, one.beside}) check_counts(column);
@@ -176,8 +179,9 @@ class RuleMaker {
   void add_outliers(ObservedTrack& one) const {
     double low = kInfinite, high = -kInfinite;
     visit_values(one.column, [&](double value, const TrainingPiece&, std::int64_t) {
-      low = std::min(low, value);
-      high = std::max(high, value);
+      const double feature = feature_value(tracks_[one.column], value);
+      low = std::min(low, feature);
+      high = std::max(high, feature);
     });
     one.first.outliers = wishes_.outliers;
     one.first.outlier_density = high > low ? 1 / (high - low) : 1;
@@ -194,7 +198,8 @@ class RuleMaker {
   }
 
   const EmissionWishes& wishes_;
-  const std::vector<Track>& tracks_;
+  std::optional<Transform> transform_;
+  std::vector<Track>& tracks_;
   const TrainingData& raw_;
   std::vector<bool> used_;
   DensityRules rules_;
@@ -263,8 +268,9 @@ std::optional<EmissionFamily> EmissionWishes::linear() const {
 }
 
 DensityRules density_rules(const EmissionWishes& wishes, std::string_view auto_family,
-                           const std::vector<Track>& tracks, const TrainingData& raw) {
-  return RuleMaker(wishes, tracks, raw).make(auto_family);
+                           std::optional<Transform> transform, std::vector<Track>& tracks,
+                           const TrainingData& raw) {
+  return RuleMaker(wishes, transform, tracks, raw).make(auto_family);
 }
 
 std::optional<DensityRules> density_rules_of(const EmissionWishes& wishes, Parameters& parameters) {

@@ -40,10 +40,12 @@ EmissionChoice emission_choice(const std::string& text);
 PartSet tied_parts(const std::vector<std::string>& names);
 void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes);
 
-// The rules for input `tracks` with these raw values. `auto_family`: a name for tracks without a choice.
-// UsageError where choices, tracks and parts do not fit; InputError naming a place where a count is negative.
+// The rules for input `tracks` with these raw values, and with `transform` where it is given the transforms
+// of continuous tracks. `auto_family`: a name for tracks without a choice. UsageError where choices, tracks
+// and parts do not fit; InputError naming a place where a count is negative.
 DensityRules density_rules(const EmissionWishes& wishes, std::string_view auto_family,
-                           const std::vector<Track>& tracks, const TrainingData& raw);
+                           std::optional<Transform> transform, std::vector<Track>& tracks,
+                           const TrainingData& raw);
 // Those of a model whose emissions are densities with weights 0 and 1; nothing where they are not. Tied parts
 // get equal numbers.
 std::optional<DensityRules> density_rules_of(const EmissionWishes& wishes, Parameters& parameters);

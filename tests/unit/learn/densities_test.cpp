@@ -459,11 +459,20 @@ TEST_CASE("what --emission says becomes pairs and families", "[densities]") {
     wishes.outliers = outliers;
     for (const std::string& text : texts) wishes.choices.push_back(emission_choice(text));
     CHECK(wishes.needs_densities());
-    return density_rules(wishes, "poisson", tracks, raw);
+    return density_rules(wishes, "poisson", std::nullopt, tracks, raw);
   };
   const DensityRules found = rules({"x=student-t", "k/n=beta-binomial", "a/b=gaussian"}, 0.1);
   REQUIRE(found.observed.size() == 3);
   CHECK(found.observed[0].first.outlier_density == 0.5);
+  {
+    EmissionWishes wishes;
+    wishes.outliers = 0.1;
+    wishes.choices = {emission_choice("student-t")};
+    std::vector<Track> transformed = tracks;
+    const DensityRules rules_of_all = density_rules(wishes, "", Transform::kAsinh, transformed, raw);
+    CHECK(rules_of_all.observed[0].first.outlier_density == Approx(0.5 / std::asinh(1.0)));
+    CHECK(transformed[0].transform == Transform::kAsinh);
+  }
   CHECK(found.observed[1].beside == 2);
   CHECK(found.observed[1].first.beside == "n");
   CHECK(found.observed[2].column == 3);
