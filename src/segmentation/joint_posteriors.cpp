@@ -32,11 +32,13 @@ std::vector<std::string> chromosomes_of(const std::string& path) {
   return names;
 }
 
-// The names that not all runs have, with the prefixes of those without them.
+// Names of labels or chromosomes.
 struct NamesOfRun {
   std::string prefix;
   std::set<std::string> names;
 };
+
+// The names that not all runs have, with the prefixes of those without them.
 std::vector<std::string> partial_names(const std::vector<std::string>& names,
                                        const std::vector<NamesOfRun>& runs) {
   std::vector<std::string> partial;

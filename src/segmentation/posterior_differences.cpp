@@ -278,6 +278,8 @@ PosteriorDifferences find_differences(const std::vector<Condition>& conditions,
           path + ": bigWig and bigBed files hold the lengths of chromosomes, which bedGraph lacks",
           "give --chrom-sizes FILE");
   const bool lengths_known = !genome.empty();
+  const std::string& lengths_from =
+      options.chrom_sizes.empty() ? conditions.front().prefixes.front() : options.chrom_sizes;
   if (!lengths_known)
     for (const std::string& name : posteriors.chromosomes()) genome.push_back({name, 1});
   const std::vector<std::string>& labels = posteriors.labels();
@@ -299,9 +301,9 @@ PosteriorDifferences find_differences(const std::vector<Condition>& conditions,
                        std::span<const double> values) {
     while (genome[step.chromosome].name != chromosome) ++step.chromosome;
     if (lengths_known && end > genome[step.chromosome].length)
-      throw InputError({prefixes_of(conditions).front(), place_of_bases(chromosome, begin, end),
-                        fmt::format("ends behind the chromosome, which has {} bases in --chrom-sizes",
-                                    genome[step.chromosome].length),
+      throw InputError({lengths_from, "",
+                        fmt::format("{} has {} bases, and posteriors end at {}", in_quotes(chromosome),
+                                    genome[step.chromosome].length, end),
                         "give the sizes of this genome"});
     const std::span<const double> means = of_conditions.means(values);
     step.begin = begin;

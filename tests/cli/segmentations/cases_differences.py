@@ -3,7 +3,9 @@
 import bisect
 import itertools
 import math
+import os
 import random
+import subprocess
 
 from accounts import hold_rows, table
 from bbi_files import bigbed_lines, bigwig_intervals
@@ -245,6 +247,23 @@ def test_false_discoveries(box):
     check(without["null_share"] == "." and false > 0.2, "docs/conditions.md says that the posteriors alone are not enough here: %r false" % false)
 
 
+def test_memory_does_not_grow_with_the_genome(box):
+    peaks = []  # which are never below that of this interpreter
+    for bins in (5000, 400000):
+        for run, label in itertools.product("xy", "ab"):
+            rng = random.Random(run)
+            with box.path("%s.%s.bedgraph" % (run, label)).open("w") as file:
+                for i in range(bins):
+                    p = rng.random()
+                    file.write("c\t%d\t%d\t%.6f\n" % (10 * i, 10 * i + 10, p if label == "a" else 1 - p))
+        run = box.start("compare --posterior x y --regions r.bed --disagreement d.bedgraph --curves c.tsv -o t.tsv".split(), stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = status
+        check(status == 0, "status %d" % status)
+        peaks.append(usage.ru_maxrss)
+    check(peaks[1] < peaks[0] + 4096, "peaks of %r KiB" % peaks)
+
+
 def test_refused(box):
     rng = random.Random(SEED + 3)
     for name in "xy":
@@ -265,7 +284,7 @@ def test_refused(box):
     box.fails("compare --posterior x y -o x.a.bedgraph", 2, "x.a.bedgraph")
     box.fails("compare --posterior x nothing", 3, "nothing.LABEL.bedgraph", "--labels-out")
     box.write("short.tsv", "".join("%s\t%d\n" % (name, 30) for name in SIZES))
-    box.fails("compare --posterior x y --disagreement d.bw -g short.tsv", 3, "30 bases", "--chrom-sizes")
+    box.fails("compare --posterior x y --disagreement d.bw -g short.tsv", 3, "short.tsv", "30 bases")
     box.write("few.tsv", "c1\t900\n")
     box.fails("compare --posterior x y --disagreement d.bw -g few.tsv", 3, "few.tsv", '"c2"')
 
