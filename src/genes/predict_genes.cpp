@@ -79,8 +79,10 @@ class Predictor {
       const auto& [label, signal, score] = there.step->endings[i];
       const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
       if (label == left) boundary.behind = behind;
-      if (segment == 1 && is_alike_at_end(label, left)) boundary.cut_behind.emplace_back(label, behind);
-      if (!is_alike(label, signal, left, labels[static_cast<std::size_t>(left)].end_signal)) continue;
+      const bool alike = is_alike(label, signal, left, labels[static_cast<std::size_t>(left)].end_signal);
+      if (segment == 1 && (label == left || (alike && is_alike_at_end(label, left))))
+        boundary.cut_behind.emplace_back(label, behind);
+      if (!alike) continue;
       boundary.all_behind.emplace_back(label, behind);
       boundary.ends =
           log_add(boundary.ends, messages.forward.endings[there.first_ending + i] + behind - log_z);
@@ -89,10 +91,12 @@ class Predictor {
       const auto& begins = there.step->beginnings[i];
       const double before = messages.forward.beginnings[there.first_beginning + i];
       if (begins.label == right) boundary.before = before;
-      if (segment + 1 == path_.size() && is_alike_at_end(begins.label, right))
+      const bool alike =
+          is_alike(begins.label, begins.signal, right, labels[static_cast<std::size_t>(right)].start_signal);
+      if (segment + 1 == path_.size() &&
+          (begins.label == right || (alike && is_alike_at_end(begins.label, right))))
         boundary.cut_before.emplace_back(begins.label, before);
-      if (!is_alike(begins.label, begins.signal, right, labels[static_cast<std::size_t>(right)].start_signal))
-        continue;
+      if (!alike) continue;
       boundary.all_before.emplace_back(begins.label, before);
       boundary.begins =
           log_add(boundary.begins, before + messages.backward.endings[mirrored.first_ending + i] - log_z);
