@@ -413,7 +413,7 @@ GeneModel read_gene_model(const std::string& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const Json json = parse_json(text, path);
+  const Json json = parse_json(text, path, {}, "a gene model");
   return Reader(JsonNode(json, path)).read();
 }
 

@@ -31,7 +31,8 @@ class Metadata {
  public:
   explicit Metadata(std::string path) : path_(std::move(path)) {
     const MappedFile file(path_);
-    document_ = parse_json({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, path_, kLimits);
+    document_ = parse_json({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, path_, kLimits,
+                           "the metadata of a Zarr array");
   }
   JsonNode root() const { return {document_, path_}; }
 

@@ -61,8 +61,8 @@ std::string parser_detail(std::string_view message) {
 // names are those the parser calls.
 class TreeBuilder : public nlohmann::json_sax<Json> {
  public:
-  TreeBuilder(std::string_view text, const std::string& file, const JsonLimits& limits)
-      : text_(text), file_(file), limits_(limits) {}
+  TreeBuilder(std::string_view text, const std::string& file, const JsonLimits& limits, const char* kind)
+      : text_(text), file_(file), limits_(limits), kind_(kind) {}
 
   Json take() { return std::move(root_); }
 
@@ -95,7 +95,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     const std::string place = " (" + line_and_column(text_, offset) + ")";
     if (complete_) {
       throw InputError({file_, std::to_string(offset), "text follows the end of the document" + place,
-                        "a parameter file holds one JSON object"});
+                        std::string(kind_) + " holds one JSON object"});
     }
     if (stopped_in_non_finite(text_, end)) {
       fail("NaN and Infinity are not JSON numbers",
@@ -103,7 +103,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     }
     throw InputError({file_, std::to_string(offset),
                       "not valid JSON" + place + ": " + parser_detail(error.what()),
-                      "see docs/users/formats.md"});
+                      std::string(kind_) + " is JSON"});
   }
 
  private:
@@ -169,6 +169,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::string& file_;
   const JsonLimits& limits_;
+  const char* kind_;
   Json root_;
   std::vector<Json*> open_;             // containers around the current place, outermost first
   std::vector<std::string_view> keys_;  // the newest key of each, when it is an object
@@ -209,7 +210,7 @@ std::optional<double> checked_number(const Json& value, const NumberRule& rule) 
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
+Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits, const char* kind) {
   if (text.size() > limits.bytes) {
     throw InputError({file, "", fmt::format("the file is larger than {} bytes", limits.bytes), ""});
   }
@@ -221,7 +222,7 @@ Json parse_json(std::string_view text, const std::string& file, const JsonLimits
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     throw InputError({file, std::to_string(zero), "not valid JSON: a zero byte", "is this a text file?"});
   }
-  TreeBuilder builder(text, file, limits);
+  TreeBuilder builder(text, file, limits, kind);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

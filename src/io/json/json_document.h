@@ -23,8 +23,9 @@ struct JsonLimits {
 
 // Throws InputError naming `file` and the byte offset or JSON pointer: broken syntax, text that is not UTF-8,
 // NaN and Infinity literals, numbers too large for a double, duplicate keys, anything after the document, a
-// limit exceeded.
-Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits = {});
+// limit exceeded. `kind`: what the file is, for what errors advise.
+Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits = {},
+                const char* kind = "a parameter file");
 
 // `key` as one step of a JSON pointer: "/" and the key with ~ and / escaped, shortened when very long.
 std::string pointer_step(std::string_view key);

@@ -3,9 +3,11 @@
 #include <random>
 
 #include "core/chain_model.h"
+#include "core/error.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
 #include "genes/lattice/known_boundaries.h"
+#include "genes/learn/adapt_genes.h"
 #include "genes/learn/gene_counts.h"
 #include "genes/predict_genes.h"
 #include "genes/sequence_source.h"
@@ -221,6 +223,58 @@ TEST_CASE("the probability of a gene counts all that its neighbours may share wi
   }
   CHECK(seen >= 10);
   CHECK(unsure >= 3);
+}
+
+// Genes of some length, apart from each other, from which a model is counted.
+std::string counted_genome(std::mt19937& random, const char* stop, int count,
+                           std::vector<CodingTranscript>& genes) {
+  std::string text;
+  for (int n = 0; n < count; ++n) {
+    text += bases_of(random, 80 + static_cast<int>(random() % 100));
+    const auto at = static_cast<std::int64_t>(text.size());
+    const std::string gene = "ATG" + codons_of(random, 60 + static_cast<int>(random() % 60)) + stop;
+    text += n % 2 == 0 ? gene : flipped(gene);
+    genes.push_back({"t", "", n % 2 == 0 ? '+' : '-', {{at, static_cast<std::int64_t>(text.size())}}});
+  }
+  return text + bases_of(random, 100);
+}
+
+TEST_CASE("a model fits itself to what it finds with certainty") {
+  std::mt19937 random(testing::test_seed(13));
+  std::vector<CodingTranscript> genes, other_genes;
+  const std::vector<std::uint8_t> learned = base_codes(counted_genome(random, "TAA", 60, genes));
+  const std::string text = counted_genome(random, "TAG", 40, other_genes);
+  GeneModel start = gene_grammar("prokaryote");
+  count_genes({{&learned, genes, {}}}, 2, start);
+  for (ContentModel& content : start.contents) content.weight = 0.9;
+  AdaptGenesOptions options;
+  options.rounds = 2;
+  std::vector<AdaptedRound> rounds;
+  const auto report = [&](const AdaptedRound& round) { rounds.push_back(round); };
+  const GeneModel own = adapt_genes(start, {{"s", base_codes(text)}}, "f", options, report);
+  REQUIRE(rounds.size() == 2);
+  CHECK(rounds[0].number == 1);
+  CHECK(rounds[0].same == 0);
+  CHECK(rounds[0].counted >= 36);
+  CHECK(rounds[0].counted <= rounds[0].genes);
+  CHECK(rounds[1].same >= 36);
+  // Weights stay, tables are counted anew: the stop codons are others.
+  CHECK(own.contents[0].weight == 0.9);
+  const auto stop_of = [](const GeneModel& model) {
+    const SignalModel& stop = model.signals[1];
+    return stop.log_odds[static_cast<std::size_t>(2 - stop.first)];
+  };
+  CHECK(stop_of(start)[0] > stop_of(start)[2]);  // TAA
+  CHECK(stop_of(own)[2] > stop_of(own)[0]);      // TAG
+  // A gene that the end of the sequence cuts off is not counted.
+  const std::string cut = text.substr(static_cast<std::size_t>(other_genes[0].begin()) + 90);
+  rounds.clear();
+  options.rounds = 1;
+  adapt_genes(start, {{"s", base_codes(cut)}}, "f", options, report);
+  CHECK(rounds[0].counted <= 39);
+  CHECK(rounds[0].genes > rounds[0].counted);
+  CHECK_THROWS_AS(adapt_genes(start, {{"s", base_codes(text.substr(0, 800))}}, "f", options, report),
+                  InputError);
 }
 
 }  // namespace

@@ -271,6 +271,7 @@ TEST_CASE("damaged Zarr stores are refused with a line") {
              test::holds("\"delta\" cannot be read"));
   CHECK_THAT(with(2, "\".\"", "\"../\""), test::holds("/dimension_separator: expected \".\""));
   CHECK_THAT(with(2, "[23, 5]", "[23, 5"), test::holds("not valid JSON"));
+  CHECK_THAT(with(2, "[23, 5]", "[23, 5"), test::holds("the metadata of a Zarr array is JSON"));
   CHECK_THAT(with(3, "\"bytes\"", "\"sharding_indexed\""),
              test::holds("\"sharding_indexed\" cannot be read"));
   CHECK_THAT(with(3, "float32", "complex64"), test::holds("/data_type: type \"complex64\" cannot be read"));
