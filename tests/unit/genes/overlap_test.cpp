@@ -271,7 +271,6 @@ TEST_CASE("a model fits itself to what it finds with certainty") {
   rounds.clear();
   options.rounds = 1;
   adapt_genes(start, {{"s", base_codes(cut)}}, "f", options, report);
-  CHECK(rounds[0].counted <= 39);
   CHECK(rounds[0].genes > rounds[0].counted);
   CHECK_THROWS_AS(adapt_genes(start, {{"s", base_codes(text.substr(0, 800))}}, "f", options, report),
                   InputError);
