@@ -99,17 +99,31 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
 
 void SequenceSource::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
   window.begin = begin, window.end = end;
-  const TrackWindow track_window = tracks(begin, end);
+  TrackWindow track_window;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      track_window = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  load_tracks(begin, end, track_window);
   fill_content(begin, end, track_window, window);
   find_events(begin, end, track_window, window);
   find_stops(begin, end, window);
+  const std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(track_window));
 }
 
 TrackWindow SequenceSource::tracks(std::int64_t begin, std::int64_t end) const {
   TrackWindow window;
+  load_tracks(begin, end, window);
+  return window;
+}
+
+void SequenceSource::load_tracks(std::int64_t begin, std::int64_t end, TrackWindow& window) const {
   window.load(tracks_, model_->tracks.size(), static_cast<std::int64_t>(bases_->size()), begin_ + begin,
               begin_ + end, margin_);
-  return window;
 }
 
 double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t boundary,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class SequenceSource : public LatticeSource {
   // `score` and the weighted values of a signal's terms at a boundary.
   double add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
                    const TrackWindow& tracks, double score) const;
+  void load_tracks(std::int64_t begin, std::int64_t end, TrackWindow& window) const;
   // Log odds without weight.
   double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
@@ -83,6 +85,9 @@ class SequenceSource : public LatticeSource {
   const TrackValues* tracks_;
   ContentTerms content_terms_;
   std::int64_t margin_ = 0;  // bases that terms of signals look beyond their boundary
+  // Memory of windows that nobody reads: its pages need not be asked for again.
+  mutable std::mutex mutex_;
+  mutable std::vector<TrackWindow> spare_;
   std::vector<std::vector<std::array<double, 5>>> motifs_;  // by model of signals: odds by base code
 };
 

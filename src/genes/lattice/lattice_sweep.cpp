@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -109,21 +110,26 @@ void LatticeSweep::begin() {
 void LatticeSweep::pass(const LatticeWindow& window, LatticeSteps& steps, LatticeNodes* nodes) {
   begin();
   const bool forward = direction_ == Direction::kForward;
-  for (BarrierTurn& turn : turns_) turn.next = forward ? 0 : window.places.size();
+  for (BarrierTurn& turn : turns_) {
+    turn.next = forward ? 0 : window.places.size();
+    aim(window, turn);
+  }
   if (forward) {
     std::size_t event = 0;
     for (std::int64_t t = window.begin; t < window.end; ++t) {
       for (; event < window.events.size() && window.events[event].boundary == t; ++event)
         if (t > 0) meet(window, steps.at(window.events[event].signals), event, nodes);
       add(window, t);
-      for (BarrierTurn& turn : turns_) forget_at(window, t + 1, turn);
+      for (BarrierTurn& turn : turns_)
+        if (turn.met <= t + 1) forget_at(window, t + 1, turn);
     }
     return;
   }
   std::size_t event = window.events.size();
   for (std::int64_t t = window.end - 1; t >= window.begin; --t) {
     add(window, t);
-    for (BarrierTurn& turn : turns_) forget_at(window, t, turn);
+    for (BarrierTurn& turn : turns_)
+      if (turn.met >= t) forget_at(window, t, turn);
     for (; event > 0 && window.events[event - 1].boundary == t; --event)
       if (t > 0) meet(window, steps.at(window.events[event - 1].signals), event - 1, nodes);
   }
@@ -135,19 +141,26 @@ void LatticeSweep::add(const LatticeWindow& window, std::int64_t position) {
   for (std::size_t c = 0; c < columns; ++c) content_[c] += static_cast<double>(row[c]);
 }
 
+// Finds where the next place of a turn is met.
+void LatticeSweep::aim(const LatticeWindow& window, BarrierTurn& turn) const {
+  const auto& places = window.places;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (direction_ == Direction::kForward)
+    turn.met = turn.next < places.size() ? places[turn.next].at + turn.offset : Limits::max();
+  else
+    turn.met = turn.next > 0 ? places[turn.next - 1].at + turn.offset : Limits::min();
+}
+
 // Barriers that are met at `boundary`, before what ends there.
 void LatticeSweep::forget_at(const LatticeWindow& window, std::int64_t boundary, BarrierTurn& turn) {
-  const auto& places = window.places;
-  const auto apply = [&](const LatticeWindow::Place& place) {
-    if (place.at + turn.offset != boundary) return;
-    for (const BarrierTurn::Forgets& one : turn.of_kind[static_cast<std::size_t>(place.kind)])
-      open_[static_cast<std::size_t>(one.label)].forget(along(place.at + one.offset));
-  };
-  if (direction_ == Direction::kForward)
-    while (turn.next < places.size() && places[turn.next].at + turn.offset <= boundary)
-      apply(places[turn.next++]);
-  else
-    while (turn.next > 0 && places[turn.next - 1].at + turn.offset >= boundary) apply(places[--turn.next]);
+  const bool forward = direction_ == Direction::kForward;
+  while (forward ? turn.met <= boundary : turn.met >= boundary) {
+    const LatticeWindow::Place& place = window.places[forward ? turn.next++ : --turn.next];
+    if (turn.met == boundary)
+      for (const BarrierTurn::Forgets& one : turn.of_kind[static_cast<std::size_t>(place.kind)])
+        open_[static_cast<std::size_t>(one.label)].forget(along(place.at + one.offset));
+    aim(window, turn);
+  }
 }
 
 void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event,

@@ -122,11 +122,13 @@ class LatticeSweep {
     std::int64_t offset = 0;  // from the place: before what ends there
     std::vector<std::vector<Forgets>> of_kind;
     std::size_t next = 0;  // in the places of the window
+    std::int64_t met = 0;  // the boundary at which that place is met
   };
   void prepare_barriers();
   void begin();
   void meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event, LatticeNodes* nodes);
   void add(const LatticeWindow& window, std::int64_t position);
+  void aim(const LatticeWindow& window, BarrierTurn& turn) const;
   void forget_at(const LatticeWindow& window, std::int64_t boundary, BarrierTurn& turn);
   std::int64_t along(std::int64_t boundary) const {
     return direction_ == Direction::kForward ? boundary : length_ - boundary;

@@ -28,6 +28,8 @@ float quick_log(float x) {
   return e * kLogOf2 + (2 * s + 2 * s * series);
 }
 
+constexpr std::size_t kBlock = 4096;  // values
+
 // Whether a value is not finite or, where that is forbidden, below 0 (or -0). Without branches, as above:
 // an exponent of ones carries into the sign.
 bool may_be_wrong(const float* values, std::size_t count, bool negative_forbidden) {
@@ -48,8 +50,6 @@ void ScaledTracks::read(char strand, std::int64_t begin, std::int64_t end, float
   const std::size_t tracks = models_.size(), count = static_cast<std::size_t>(end - begin) * tracks;
   const bool none =
       std::none_of(models_.begin(), models_.end(), [](const TrackModel& one) { return one.logarithm; });
-  if (may_be_wrong(values, count, !none)) check(strand, begin, end, values);
-  if (none) return;
   const bool all = std::all_of(models_.begin(), models_.end(), [&](const TrackModel& one) {
     return one.logarithm && one.floor == models_.front().floor;
   });
@@ -58,9 +58,19 @@ void ScaledTracks::read(char strand, std::int64_t begin, std::int64_t end, float
   };
   if (all) {
     const float floor = floor_of(models_.front());
-    for (std::size_t i = 0; i < count; ++i) values[i] = quick_log(std::max(values[i], floor));
+    // Whole rows, as many as are still in the cache for the second loop.
+    const std::size_t block = std::max<std::size_t>(1, kBlock / tracks) * tracks;
+    for (std::size_t from = 0; from < count; from += block) {
+      const std::size_t to = std::min(count, from + block);
+      if (may_be_wrong(values + from, to - from, true))
+        check(strand, begin + static_cast<std::int64_t>(from / tracks),
+              begin + static_cast<std::int64_t>(to / tracks), values + from);
+      for (std::size_t i = from; i < to; ++i) values[i] = quick_log(std::max(values[i], floor));
+    }
     return;
   }
+  if (may_be_wrong(values, count, !none)) check(strand, begin, end, values);
+  if (none) return;
   for (std::size_t track = 0; track < tracks; ++track) {
     if (!models_[track].logarithm) continue;
     const float floor = floor_of(models_[track]);
@@ -110,8 +120,11 @@ void TrackWindow::load(const TrackValues* values, std::size_t tracks, std::int64
     end_ = begin_;
     return;
   }
-  for (auto* strand : {&plus_, &minus_})
-    *strand = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(end_ - begin_) * tracks);
+  const auto count = static_cast<std::size_t>(end_ - begin_) * tracks;
+  if (count > room_) {
+    for (auto* strand : {&plus_, &minus_}) *strand = std::make_unique_for_overwrite<float[]>(count);
+    room_ = count;
+  }
   values->read('+', begin_, end_, plus_.get());
   values->read('-', begin_, end_, minus_.get());
 }

@@ -50,7 +50,7 @@ class KeptTracks : public TrackValues {
 class TrackWindow {
  public:
   // Bases [begin - margin, end + margin) as far as the sequence of `length` bases has them. `values` may be
-  // null: no tracks.
+  // null: no tracks. Keeps its memory between calls.
   void load(const TrackValues* values, std::size_t tracks, std::int64_t length, std::int64_t begin,
             std::int64_t end, std::int64_t margin);
   // The values of a base on a strand, one per track; null outside of what was loaded.
@@ -62,6 +62,7 @@ class TrackWindow {
  private:
   std::size_t tracks_ = 0;
   std::int64_t begin_ = 0, end_ = 0;
+  std::size_t room_ = 0;  // values of each strand
   std::unique_ptr<float[]> plus_, minus_;
 };
 
