@@ -277,7 +277,7 @@ TEST_CASE("what the parts of a grammar count is learned from their sites") {
   std::mt19937 random(testing::test_seed(52));
   std::string text;
   AnnotatedSequence sequence{"s", {}, {}, nullptr};
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < 36; ++n) {
     const std::string codons = [&] {
       std::string all;
       for (int i = 0; i < 40; ++i) all += "GC" + std::string(1, "ACGT"[random() % 4]);
