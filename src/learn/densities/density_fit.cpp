@@ -5,7 +5,9 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
+#include "core/cholesky.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -38,28 +40,6 @@ SlopeSums sum_slopes(const Density& density, std::span<const WeightedValue> valu
     }
   }
   return sums;
-}
-
-// The solution of A x = b by Cholesky's decomposition; A (n, n) row-major, positive definite, of which the
-// lower half is read. Nothing where it is not.
-std::optional<std::vector<double>> solve(std::vector<double> a, std::vector<double> b) {
-  const std::size_t n = b.size();
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = a[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-      if (i == j && !(sum > 0)) return std::nullopt;
-      a[i * n + j] = i == j ? std::sqrt(sum) : sum / a[j * n + j];
-    }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i * n + k] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[k * n + i] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  return b;
 }
 
 // The longest step of a coordinate.
@@ -172,16 +152,17 @@ class Climb {
       for (std::size_t other = 0; other < n; ++other)
         products[std::max(k, other) * n + std::min(k, other)] = k == other ? 1 : 0;
     }
-    std::optional<std::vector<double>> step = solve(std::move(products), gradient);
-    if (!step) return std::nullopt;
+    if (!cholesky_factor(products, n)) return std::nullopt;
+    std::vector<double> step = gradient;
+    solve_by_factor(products, n, step.data());
     double part_of_longest = 1 / kMostSteps;
     for (std::size_t k = 0; k < n; ++k)
       part_of_longest =
           std::max(part_of_longest,
-                   std::fabs((*step)[k]) / longest_step(*densities_[places_[k].density], places_[k].part));
-    for (double& value : *step) value /= std::max(1.0, part_of_longest);
-    return Direction{*step, std::inner_product(step->begin(), step->end(), gradient.begin(), 0.0),
-                     std::max(1.0, 1 / part_of_longest)};
+                   std::fabs(step[k]) / longest_step(*densities_[places_[k].density], places_[k].part));
+    for (double& value : step) value /= std::max(1.0, part_of_longest);
+    const double promise = std::inner_product(step.begin(), step.end(), gradient.begin(), 0.0);
+    return Direction{std::move(step), promise, std::max(1.0, 1 / part_of_longest)};
   }
 
   std::vector<double> along(const std::vector<double>& from, const Direction& direction,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/cholesky.h"
 #include "core/error.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
@@ -73,34 +74,6 @@ std::vector<double> transition_scores(const PathCounts& counts, const PathCounts
         scores[from * labels + to] = std::log((counts.transition[from * labels + to] + kPseudoCount) / total);
   }
   return scores;
-}
-
-// Lower triangle of the symmetric `matrix` becomes its Cholesky factor; false when it is not positive.
-bool factorise(std::vector<double>& matrix, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = matrix[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= matrix[i * n + k] * matrix[j * n + k];
-      if (i == j) {
-        if (!(sum > 0)) return false;
-        matrix[i * n + i] = std::sqrt(sum);
-      } else {
-        matrix[i * n + j] = sum / matrix[j * n + j];
-      }
-    }
-  }
-  return true;
-}
-
-void solve(const std::vector<double>& factor, std::size_t n, double* x) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < i; ++k) x[i] -= factor[i * n + k] * x[k];
-    x[i] /= factor[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) x[i] -= factor[k * n + i] * x[k];
-    x[i] /= factor[i * n + i];
-  }
 }
 
 }  // namespace
@@ -171,14 +144,14 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
   for (double& entry : covariance) entry /= total;
   for (std::size_t f = 0; f < tracks; ++f) covariance[full ? f * tracks + f : f] += kRidge;
   EmissionHead head{mean, std::vector<double>(labels, 0.0)};
-  if (full && !factorise(covariance, tracks)) {
+  if (full && !cholesky_factor(covariance, tracks)) {
     std::fill(head.weights.begin(), head.weights.end(), 0.0);
     return head;
   }
   for (std::size_t c = 0; c < labels; ++c) {
     double* weights = head.weights.data() + c * tracks;
     if (full) {
-      solve(covariance, tracks, weights);
+      solve_by_factor(covariance, tracks, weights);
     } else {
       for (std::size_t f = 0; f < tracks; ++f) weights[f] /= covariance[f];
     }
