@@ -17,6 +17,7 @@
 #include "io/files/output_names.h"
 #include "io/json/json_document.h"
 #include "io/text/bedgraph.h"
+#include "segmentation/posterior_records.h"
 
 namespace semicrf {
 namespace {
@@ -62,62 +63,29 @@ constexpr const char* kOneOrder = "give files of runs over the same chromosomes,
 // The posterior of one label in one run.
 class JointPosteriors::File {
  public:
-  File(const std::string& path, std::size_t run, std::size_t label,
-       const std::unordered_map<std::string, std::size_t>& places)
-      : path_(path), run_(run), label_(label), places_(places), reader_(path) {
-    next();
-    if (reader_.options().contains("min-posterior"))
+  File(const std::string& path, std::size_t run, std::size_t label, const PosteriorRecords::Places& places)
+      : run_(run),
+        label_(label),
+        records_(path, places,
+                 {[](const std::string&, std::size_t) {
+                    return "chromosomes are in another order than in the other files";
+                  },
+                  kOneOrder}) {
+    if (records_.reader().options().contains("min-posterior"))
       throw InputError({path, "", "was written with --min-posterior, so that small probabilities are missing",
                         "write the posteriors without it"});
   }
 
   std::size_t run() const { return run_; }
   std::size_t label() const { return label_; }
-  std::optional<std::int64_t> bin_size() const { return reader_.bin_size(); }
-  std::span<const Chromosome> lengths() const { return reader_.chromosomes(); }
-  int decimals() const { return record_.decimals; }
-
-  // Passes over what ends at or before `begin` on the chromosome, and all chromosomes before it.
-  void advance(std::size_t place, std::int64_t begin) {
-    while (has_record_ && (!place_ || *place_ < place || (*place_ == place && record_.end <= begin))) next();
-  }
-  // The record that comes next on the chromosome, or null.
-  const BedGraphRecord* on(std::size_t place) const {
-    return has_record_ && place_ == place ? &record_ : nullptr;
-  }
-  // Reads what is left, so that all of the file is checked.
-  void finish() {
-    while (has_record_) next();
-  }
+  std::optional<std::int64_t> bin_size() const { return records_.reader().bin_size(); }
+  std::span<const Chromosome> lengths() const { return records_.reader().chromosomes(); }
+  int decimals() const { return records_.record().decimals; }
+  PosteriorRecords& records() { return records_; }
 
  private:
-  void next() {
-    has_record_ = reader_.next(record_);
-    if (!has_record_) return;
-    if (!(record_.value >= 0 && record_.value <= 1))
-      throw InputError({path_, place_of(record_), formatted("%g", record_.value) + " is not a probability",
-                        "give label posteriors"});
-    if (record_.chromosome == chromosome_) return;
-    chromosome_ = record_.chromosome;
-    const auto found = places_.find(chromosome_);
-    place_.reset();
-    if (found == places_.end()) return;
-    place_ = found->second;
-    if (*place_ < last_place_)
-      throw InputError(
-          {path_, place_of(record_), "chromosomes are in another order than in the other files", kOneOrder});
-    last_place_ = *place_;
-  }
-
-  std::string path_;
   std::size_t run_, label_;
-  const std::unordered_map<std::string, std::size_t>& places_;
-  BedGraphReader reader_;
-  BedGraphRecord record_;
-  std::string chromosome_;
-  std::optional<std::size_t> place_;  // the record's chromosome; nothing where not all runs have it
-  std::size_t last_place_ = 0;
-  bool has_record_ = true;
+  PosteriorRecords records_;
 };
 
 JointPosteriors::JointPosteriors(const std::vector<std::string>& prefixes) {
@@ -223,7 +191,7 @@ void JointPosteriors::open_files() {
 
 void JointPosteriors::visit(const Visitor& visit) {
   for (std::size_t place = 0; place < chromosomes_.size(); ++place) visit_chromosome(place, visit);
-  for (const std::unique_ptr<File>& file : files_) file->finish();
+  for (const std::unique_ptr<File>& file : files_) file->records().finish();
 }
 
 void JointPosteriors::visit_chromosome(std::size_t place, const Visitor& visit) {
@@ -235,8 +203,8 @@ void JointPosteriors::visit_chromosome(std::size_t place, const Visitor& visit) 
     std::ranges::fill(known, 0);
     std::int64_t end = kNowhere;
     for (const std::unique_ptr<File>& file : files_) {
-      file->advance(place, begin);
-      const BedGraphRecord* const record = file->on(place);
+      file->records().advance(place, begin);
+      const BedGraphRecord* const record = file->records().on(place);
       if (record == nullptr) continue;
       const bool is_inside = record->begin <= begin;
       end = std::min(end, is_inside ? record->end : record->begin);
