@@ -119,7 +119,7 @@ class LatticeSource {
   virtual std::int64_t length() const = 0;
   // `window` keeps its memory between calls.
   virtual void read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const = 0;
-  // The same for those who do not change it.
+  // What read() makes, for callers that do not change it: a source may give one window to several of them.
   virtual std::shared_ptr<const LatticeWindow> window(std::int64_t begin, std::int64_t end) const {
     auto made = std::make_shared<LatticeWindow>();
     read(begin, end, *made);
