@@ -123,6 +123,7 @@ constexpr auto kFileOptions = std::to_array<FileOption>({
     {"compare", "--boundaries", Use::kRead},
     {"", "--boundaries", Use::kWrite, OutputKind::kTable},
     {"", "--shifts", Use::kWrite, OutputKind::kTable},
+    {"learn", "--solutions", Use::kWrite, OutputKind::kTable},
     {"", "--review", Use::kWrite, OutputKind::kDraft},
     {"", "--stats", Use::kWrite, OutputKind::kJson},
     {"", "--json", Use::kWrite, OutputKind::kJson},

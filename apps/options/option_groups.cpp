@@ -32,7 +32,7 @@ constexpr std::array kGroups = {
         " --max-duration --tail --duration --boundary-window --edges --transform --centering --missing "
         "--init --freeze "},
     OptionGroup{"Model", "learn",
-                " --labels --labels-known --emission --outliers --tie --freeze --transform --binarize-tail "
+                " --labels --labels-known --preset --emission --outliers --tie --freeze --transform --binarize-tail "
                 "--threshold --max-duration "
                 "--min-duration --tail --duration --self-transitions --missing --missing-track "},
     OptionGroup{"Truth and prediction", "eval",
@@ -94,7 +94,7 @@ constexpr std::array kGroups = {
         " --output --prefix --posterior --table --boundaries --intervals --review --review-top --score "
         "--extra-columns --labels-out --starts-out --ends-out --counts-out --min-posterior --emissions "
         "--json --report --figures --title --svg --transitions --jaccard --switches --regions --disagreement "
-        "--shifts "
+        "--shifts --solutions "
         "--r-values --confident --curves --granularity --reliability-out --digits --write-index "
         "--no-header-comments "},
     OptionGroup{"Folder for programs of ChromHMM", "decode", " --chromhmm-out --cell "},

@@ -60,7 +60,7 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
   }
   if (!state.sizes.empty()) emissions.set_sizes(state.sizes);
   PosteriorRows posteriors;
-  const DensityEmissions* const densities = emissions.densities();
+  DensityEmissions* const densities = emissions.densities();
   const auto expect = [&] {
     Expectation found{ParameterGradient(state.parameters)};
     found.log_likelihood = log_likelihood_of(training, state.parameters, engine, emissions,
@@ -96,7 +96,10 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
                               ValueCounts(emissions.family(), validation), nullptr, posteriors);
     } else {
       maximize(found.counts, law, options.frozen, emissions, state);
-      if (densities != nullptr) densities->maximize(posteriors, state.parameters, engine.threads);
+      if (densities != nullptr) {
+        densities->maximize(posteriors, state.parameters, engine.threads);
+        state.sizes = emissions.sizes();
+      }
       if (state.iterations() >= kPlain) {
         state.ahead.counts.push_back(std::move(found.counts));
         if (densities != nullptr) state.ahead.coordinates.push_back(densities->coordinates(state.parameters));

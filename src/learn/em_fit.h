@@ -33,7 +33,7 @@ struct EmOptions {
 // A fit before an E-step, or at its end. It begins with `parameters` alone.
 struct EmState {
   Parameters parameters;               // at the end: those of the last log likelihood
-  std::vector<double> sizes;           // sizes of negative binomial emissions; empty: as `emissions` begins
+  std::vector<double> sizes;           // Emissions::sizes(); empty: as `emissions` begins
   std::vector<double> log_likelihood;  // ln P(tracks) of the training data, before each M-step and at the end
   std::optional<double> validation;    // for the validation data, at the end
   std::vector<double> bins;            // (C) expected bins of each label in the training data, at the end

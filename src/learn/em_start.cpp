@@ -24,29 +24,6 @@ constexpr int kWithLaw = 1;  // the same of the two likeliest, with the law of d
 constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
-// Stretches at equal distances, kTrialBins together; all, where there are no more.
-TrainingData stretches_of(const TrainingData& data) {
-  const std::int64_t all = data.positions();
-  const std::int64_t wanted = all <= kTrialBins ? 1 : kStretches;
-  const std::int64_t length = std::min(all, kTrialBins) / wanted;
-  TrainingData part;
-  part.num_labels = data.num_labels;
-  part.num_tracks = data.num_tracks;
-  part.absence_of = data.absence_of;
-  part.indicator_of = data.indicator_of;
-  std::int64_t stretch = 0, first = 0;  // place in the piece
-  for (const TrainingPiece& piece : data.pieces) {
-    for (; stretch < wanted; ++stretch) {
-      const std::int64_t begin = stretch * (all / wanted);
-      const std::int64_t from = std::max(begin, first), to = std::min(begin + length, first + piece.length);
-      if (from < to) part.pieces.push_back(part_of(piece, from - first, to - first));
-      if (begin + length > first + piece.length) break;  // it goes on in the next piece, or begins there
-    }
-    first += piece.length;
-  }
-  return part;
-}
-
 class Trials {
  public:
   Trials(const TrainingData& data, const Parameters& shape, const LawOptions& law, const EmissionPlan& plan,
@@ -122,13 +99,35 @@ class Trials {
 
 }  // namespace
 
+TrainingData stretches_of(const TrainingData& data, std::int64_t bins) {
+  const std::int64_t all = data.positions();
+  const std::int64_t wanted = all <= bins ? 1 : kStretches;
+  const std::int64_t length = std::min(all, bins) / wanted;
+  TrainingData part;
+  part.num_labels = data.num_labels;
+  part.num_tracks = data.num_tracks;
+  part.absence_of = data.absence_of;
+  part.indicator_of = data.indicator_of;
+  std::int64_t stretch = 0, first = 0;  // place in the piece
+  for (const TrainingPiece& piece : data.pieces) {
+    for (; stretch < wanted; ++stretch) {
+      const std::int64_t begin = stretch * (all / wanted);
+      const std::int64_t from = std::max(begin, first), to = std::min(begin + length, first + piece.length);
+      if (from < to) part.pieces.push_back(part_of(piece, from - first, to - first));
+      if (begin + length > first + piece.length) break;  // it goes on in the next piece, or begins there
+    }
+    first += piece.length;
+  }
+  return part;
+}
+
 EmStart choose_start(const TrainingData& data, const Parameters& shape, const LawOptions& law,
                      const EmissionPlan& plan, ClusterOptions clusters, const EngineOptions& engine) {
   clusters.reach = 0;
   // Few bins may have a known label: none is left out. And what follows itself is no HMM of its bins.
   if (clusters.known > 0 || law.self_transitions)
     return Trials(data, shape, law, plan, engine).first(clusters);
-  const TrainingData part = stretches_of(data);
+  const TrainingData part = stretches_of(data, kTrialBins);
   const Trials trials(part, shape, law, plan, engine), of_all(data, shape, law, plan, engine);
   const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;

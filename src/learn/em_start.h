@@ -5,6 +5,7 @@
 // data with the law of durations that is asked for, and the likeliest of these wins.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "engine/options.h"
@@ -21,6 +22,9 @@ struct EmStart {
   std::vector<double> sizes;  // sizes of negative binomials
   int window = 1;             // bins whose mean was clustered
 };
+
+// Stretches at equal distances, so many bins together; all, where there are no more.
+TrainingData stretches_of(const TrainingData& data, std::int64_t bins);
 
 // `shape`: labels and tracks of the model. With known labels there is one clustering, of
 // single bins, over all of the data. `clusters.reach` is not read. The same for any number of threads.

@@ -94,6 +94,7 @@ class Emissions {
   EmissionFamily family() const { return family_; }
   // Null where the family is another.
   const DensityEmissions* densities() const { return densities_ ? &*densities_ : nullptr; }
+  DensityEmissions* densities() { return densities_ ? &*densities_ : nullptr; }
   // But for densities: the head under which the sums are most likely; a label with less than a
   // millionth of a bin keeps its row, and its terms of a track that has no value in more than these.
   // Probabilities, variances and means stay above small floors (kept exactly: the likelihood never falls).
@@ -102,9 +103,12 @@ class Emissions {
   // makes densities of transformed values those of raw ones.
   double base_measure(const ValueCounts& counts) const;
   const ValueCounts& values() const { return values_; }
-  // Sizes r of negative binomials, by input track; empty for other families.
-  const std::vector<double>& sizes() const { return dispersion_; }
-  void set_sizes(std::vector<double> sizes) { dispersion_ = std::move(sizes); }
+  // Sizes r of negative binomials, by input track, or the numbers of a law of means; empty for other
+  // families.
+  std::vector<double> sizes() const { return densities_ ? densities_->law_numbers() : dispersion_; }
+  void set_sizes(std::vector<double> sizes) {
+    densities_ ? densities_->set_law_numbers(sizes) : void(dispersion_ = std::move(sizes));
+  }
   // Free parameters of the labels, those that labels share included.
   int free_parameters(const Parameters& parameters) const;
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/process_memory.h"
@@ -99,6 +100,7 @@ class Learner {
     const auto add = [&](const std::string& name, const std::string& value) {
       record_.options.emplace_back(name, value);
     };
+    if (options_.most_copies) add("preset", "copy-number:" + std::to_string(*options_.most_copies));
     add("bin-size", std::to_string(data_.bin_size));
     if (options_.from_file()) add("init", std::filesystem::path(options_.init_path()).filename().string());
     if (!options_.known_labels.empty())
@@ -119,7 +121,7 @@ class Learner {
 
   void check_files() const {
     std::vector<OutputSpec> outputs{{options_.output, IndexKind::kNone}};
-    for (const std::string& path : {options_.checkpoint.file, options_.stats_path})
+    for (const std::string& path : {options_.checkpoint.file, options_.stats_path, options_.solutions_path})
       if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
     std::vector<std::string> paths = data_.inputs.paths;
     if (!options_.chromhmm_model.empty()) paths.push_back(options_.chromhmm_model);
@@ -203,16 +205,18 @@ class Learner {
     LearnCheckpoint checkpoint(options_.checkpoint.file, print, *options_.checkpoint.every, states,
                                [this](const std::string& line) { tell(log_, line); });
     std::vector<int> free_parameters(all.size());
+    std::vector<std::vector<CopyNumberSolution>> solutions(all.size());
     parallel_for(at_once, all.size(), [&](std::size_t i, int) {
-      free_parameters[i] =
-          fit(all[i], at_once, states[i], [&](const EmState& state) { checkpoint.reached(i, state); });
+      free_parameters[i] = fit(all[i], at_once, states[i], solutions[i],
+                               [&](const EmState& state) { checkpoint.reached(i, state); });
     });
+    solutions_ = std::move(solutions.front());
     no_checkpoint_ = checkpoint.failure();
     for (std::size_t i = 0; i < all.size(); ++i) keep(std::move(states[i]), all[i], free_parameters[i]);
   }
 
   // Returns the number of free parameters.
-  int fit(const LearnJob& job, int at_once, EmState& state,
+  int fit(const LearnJob& job, int at_once, EmState& state, std::vector<CopyNumberSolution>& solutions,
           const std::function<void(const EmState&)>& save) const {
     EngineOptions engine = options_.engine;
     engine.threads = std::max(1, engine.threads / at_once);
@@ -223,6 +227,7 @@ class Learner {
                                                   std::to_string(window) + " bins");
                                });
     state = std::move(fitted.state);
+    solutions = std::move(fitted.solutions);
     return fitted.free_parameters;
   }
 
@@ -246,7 +251,15 @@ class Learner {
     if (latest > 0 && !is_better(record_.fits[latest], record_.fits[record_.chosen])) return;
     record_.chosen = latest;
     best_bins_ = state.bins;
-    record_.sizes = state.sizes;
+    if (options_.most_copies) {
+      const CopyNumbers numbers = copy_numbers_of(state.sizes);
+      record_.copy_number = {{"purity", numbers.purity},
+                             {"ploidy", numbers.ploidy},
+                             {"saturation", numbers.saturation},
+                             {"mean_copies", mean_copies(state.parameters, state.bins)}};
+    } else {
+      record_.sizes = state.sizes;
+    }
     best_ = data_.init ? state.parameters : sorted_by_bins(state.parameters, state.bins, data_.known.size());
     if (!data_.init)
       std::stable_sort(best_bins_.begin() + std::ssize(data_.known), best_bins_.end(), std::greater<>());
@@ -265,13 +278,33 @@ class Learner {
     for (Track& track : best_.tracks) track.missing = data_.policy_of(track);
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
+    if (options_.most_copies) tell_copy_number();
     tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
                    " iterations: " + likely_text() + formatted("%.4f", chosen.log_likelihood.back()) +
                    ", AIC " + formatted("%.1f", chosen.aic) + ", BIC " + formatted("%.1f", chosen.bic) +
                    (chosen.converged ? "" : "; not converged, see --max-iterations"));
     write_whole_output(options_.output, write_params_json(best_));
+    if (!options_.solutions_path.empty())
+      write_whole_output(options_.solutions_path, solutions_table(solutions_));
     if (!options_.stats_path.empty()) write_statistics(chosen);
     if (no_checkpoint_) throw *no_checkpoint_;
+  }
+
+  // What was found, and the likeliest points of the grid that say another number of copies of the median.
+  void tell_copy_number() const {
+    std::string text = "copy number:";
+    for (const auto& [name, value] : record_.copy_number)
+      text.append(" ").append(name).append(formatted(" %.3g,", value));
+    text.pop_back();
+    tell(log_, text);
+    std::set<int> told;
+    for (const CopyNumberSolution& one : solutions_)
+      if (told.insert(one.copies).second)
+        tell(log_, "grid: purity " + formatted("%.2g", one.numbers.purity) + ", ploidy " +
+                       formatted("%.3g", one.numbers.ploidy) + ", median of " + std::to_string(one.copies) +
+                       (one.copies == 1 ? " copy" : " copies") + ": ln P(tracks) " +
+                       formatted("%.2f", one.log_likelihood) + ", probability " +
+                       formatted("%.2g", one.probability));
   }
 
   void write_statistics(const LearnedFit& chosen) const {
@@ -292,6 +325,7 @@ class Learner {
   LearnRecord record_;
   Parameters best_;
   std::vector<double> best_bins_;
+  std::vector<CopyNumberSolution> solutions_;
   std::optional<WriteError> no_checkpoint_;  // why the last one is not there
 };
 

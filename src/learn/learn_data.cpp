@@ -11,6 +11,7 @@
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
+#include "learn/copy_number.h"
 #include "learn/segment_law.h"
 #include "model/exchange/chromhmm.h"
 #include "model/missing_tracks.h"
@@ -56,7 +57,10 @@ class LearnDataReader {
 
  private:
   void check_options() const {
-    if (options_.labels.empty() && !options_.from_file() && options_.known_labels.empty())
+    if (options_.most_copies && !(options_.checkpoint.file.empty() && options_.checkpoint.resume.empty()))
+      throw UsageError("--preset copy-number keeps no checkpoint", "leave --checkpoint and --resume out");
+    if (options_.labels.empty() && !options_.most_copies && !options_.from_file() &&
+        options_.known_labels.empty())
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
       throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
@@ -66,7 +70,7 @@ class LearnDataReader {
     check_resume(options_.checkpoint);
     const EmissionWishes& wishes = options_.emissions;
     const FrozenParts& frozen = wishes.frozen;
-    if (!options_.from_file() &&
+    if (!options_.from_file() && !options_.most_copies &&
         (frozen.start || frozen.transition || frozen.duration || wishes.frozen_parts.any()))
       throw UsageError("--freeze keeps what --init FILE gives, which is not given");
     for (const DensityPart part : kDensityParts)
@@ -190,6 +194,8 @@ class LearnDataReader {
       data_.tracks = tracks_of_samples();
       open_lacking(data_.tracks);
     }
+    if (options_.most_copies && options_.input.missing == MissingPolicy::kDefault)
+      for (Track& track : data_.tracks) track.missing = MissingPolicy::kMarginal;
     const bool arrays = inputs_are_arrays();
     const bool may_have_holes = !data_.init && options_.input.missing == MissingPolicy::kDefault &&
                                 (arrays || inputs_are_binarised());
@@ -208,14 +214,16 @@ class LearnDataReader {
     for (const LackingTrack& track : data_.lacking_tracks) data_.inputs.binding.push_back(describe(track));
     for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
-    if (may_have_holes && !has_holes())
+    if (may_have_holes && !options_.most_copies && !has_holes())
       for (Track& track : data_.tracks) track.missing = arrays ? MissingPolicy::kSkip : MissingPolicy::kZero;
     settle_features();
   }
 
   // From raw values to the features of the family.
   void settle_features() {
-    if (data_.init) {
+    if (options_.most_copies) {
+      settle_copy_number();
+    } else if (data_.init) {
       settle_init();
     } else if (options_.emissions.needs_densities()) {
       settle_densities();
@@ -244,6 +252,14 @@ class LearnDataReader {
     data_.emissions.densities =
         density_rules(options_.emissions, emission_name(choose_emission(data_.inputs.training)),
                       options_.transform, data_.tracks, data_.inputs.training);
+  }
+
+  void settle_copy_number() {
+    CopyNumberModel model = copy_number_model(options_, data_.bin_size, data_.tracks, data_.inputs.training);
+    data_.emissions.family = EmissionFamily::kDensities;
+    data_.emissions.densities = std::move(model.rules);
+    data_.tracks = model.parameters.tracks;
+    data_.init = std::move(model.parameters);
   }
 
   void settle_init() {

@@ -16,7 +16,7 @@
 namespace semicrf {
 
 struct LearnData {
-  std::optional<Parameters> init;  // the model of --init
+  std::optional<Parameters> init;  // the model of --init, or that of a preset
   std::int64_t bin_size = 1;       // bases
   std::vector<Track> tracks;       // tracks of the features, but for densities of new models
   TrainingInputs inputs;           // features

@@ -16,7 +16,14 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
   const LawOptions shape = LearnShapes(options, data).law_options();
   const SegmentLaw law(shape, job.labels);
   Emissions emissions(data.emissions, data.inputs.training);
-  if (!data.init && state.log_likelihood.empty()) {
+  std::vector<CopyNumberSolution> solutions;
+  if (options.most_copies && state.log_likelihood.empty()) {
+    CopyNumberSearch found = search_copy_numbers(data.inputs.training, state.parameters, shape,
+                                                 data.emissions, options.emissions.frozen, engine);
+    solutions = std::move(found.solutions);
+    state.parameters = std::move(found.best.parameters);
+    state.sizes = std::move(found.best.sizes);
+  } else if (!data.init && state.log_likelihood.empty()) {
     EmStart start = choose_start(data.inputs.training, state.parameters, shape, data.emissions,
                                  {job.labels, static_cast<int>(data.known.size()), options.start,
                                   options.seed + static_cast<std::uint64_t>(job.restart)},
@@ -30,7 +37,7 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
                  std::move(state), watcher);
   const FrozenParts& frozen = options.emissions.frozen;
   const int of_emissions = frozen.emission ? 0 : emissions.free_parameters(state.parameters);
-  return {std::move(state), law.free_parameters(frozen) + of_emissions};
+  return {std::move(state), law.free_parameters(frozen) + of_emissions, std::move(solutions)};
 }
 
 LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "learn/copy_number.h"
 #include "learn/em_fit.h"
 #include "learn/learn_data.h"
 #include "learn/learn_options.h"
@@ -18,11 +19,12 @@ namespace semicrf {
 struct FitResult {
   EmState state;
   int free_parameters = 0;
+  std::vector<CopyNumberSolution> solutions;  // the grid of --preset copy-number, where the fit began
 };
 
-// Fits the model of `job` to the training data: from clusters or, where there is a model to go on from, from
-// that; or goes on from `state`, if it has begun. `started`: told the bins whose means were clustered; may be
-// empty. `engine`: with the threads of this fit.
+// Fits the model of `job` to the training data: from clusters, from the grid of a preset or, where there is a
+// model to go on from, from that; or goes on from `state`, if it has begun. `started`: told the bins whose
+// means were clustered; may be empty. `engine`: with the threads of this fit.
 FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
                   const EngineOptions& engine, EmState state, const EmWatcher& watcher,
                   const std::function<void(int window)>& started = {});

@@ -22,6 +22,8 @@ struct LearnOptions {
   InputOptions input;  // `parameters` is --init FILE, or empty; the regions are those that are learned from
   std::string chromhmm_model;            // --init chromhmm:FILE, or empty
   std::string known_labels;              // BED file of bins whose label is known, or empty
+  std::optional<int> most_copies;        // --preset copy-number: labels of so many copies, and fewer
+  std::string solutions_path;            // TSV of the grid of that preset, or empty
   std::vector<int> labels;               // numbers of labels, each a model of its own; empty: those of --init
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;

@@ -13,6 +13,7 @@ std::string learn_record_text(const LearnRecord& record) {
   object["version"] = record.version;
   object["emission"] = record.emission;
   if (!record.sizes.empty()) object["sizes"] = record.sizes;
+  for (const auto& [name, value] : record.copy_number) object["copy_number"][name] = value;
   object["files"] = Json::array();
   for (const auto& [name, digest] : record.files)
     object["files"].push_back({{"name", name}, {"sha256", digest}});

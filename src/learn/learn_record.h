@@ -28,6 +28,7 @@ struct LearnRecord {
   std::vector<std::pair<std::string, std::string>> files;    // name and SHA-256
   std::int64_t positions = 0, validation_positions = 0;      // bins
   std::vector<double> sizes;  // sizes of negative binomial emissions, by track; else empty
+  std::vector<std::pair<std::string, double>> copy_number;  // numbers of that preset; else empty
   std::vector<LearnedFit> fits;
   std::size_t chosen = 0;  // place in `fits`
 };

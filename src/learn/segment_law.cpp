@@ -143,7 +143,8 @@ SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
       max_duration_(options.max_duration.value_or(std::max(kDefaultDuration, options.min_duration))),
       min_duration_(options.min_duration),
       tail_(options.tail || !options.max_duration || kind_ == LawKind::kGeometric),
-      self_transitions_(options.self_transitions) {
+      self_transitions_(options.self_transitions),
+      tied_(options.tied) {
   if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = min_duration_;
   if (min_duration_ > max_duration_)
     throw UsageError("--min-duration " + std::to_string(min_duration_) +
@@ -249,21 +250,34 @@ void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain,
   if (!frozen.start) set(counts.start.data(), chain.start_scores.data());
   for (std::size_t from = 0; from < labels && !frozen.transition; ++from)
     set(&counts.transition[from * labels], &chain.transition[from * labels]);
-  for (int c = 0; c < labels_ && !frozen.duration; ++c) maximize_durations(counts, c, chain);
+  if (frozen.duration) return;
+  // Where labels share a law, each has the counts of all.
+  const std::size_t longest = wide(chain.max_duration);
+  std::vector<double> seen(longest);
+  double beyond = 0;
+  for (std::size_t c = 0; c < labels; ++c) {
+    if (!tied_) {
+      seen.assign(longest, 0);
+      beyond = 0;
+    }
+    for (std::size_t k = 0; k < longest; ++k) seen[k] += std::max(0.0, counts.duration[k * labels + c]);
+    if (chain.has_tail()) beyond += std::max(0.0, counts.tail[c]);
+    if (!tied_) maximize_durations(seen, beyond, static_cast<int>(c), chain);
+  }
+  for (int c = 0; c < labels_ && tied_; ++c) maximize_durations(seen, beyond, c, chain);
 }
 
-void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const {
+void SegmentLaw::maximize_durations(const std::vector<double>& seen, double beyond, int label,
+                                    ChainModel& chain) const {
   const std::size_t labels = wide(labels_), c = wide(label), longest = wide(chain.max_duration);
   const bool tail = tail_ && chain.log_tail[c] > kNegativeInfinity;
-  std::vector<double> seen(longest);
   double segments = 0, bins = 0;
   for (std::size_t k = 0; k < longest; ++k) {
-    seen[k] = std::max(0.0, counts.duration[k * labels + c]);
     segments += seen[k];
     bins += static_cast<double>(k + 1) * seen[k];
   }
   if (segments < kSeldom) return;
-  const double beyond = tail ? std::max(0.0, counts.tail[c]) : 0;
+  if (!tail) beyond = 0;
   bins += beyond;
   // Formulas say how many bins segments have after the first `before`.
   const std::size_t before = wide(min_duration_ - 1);
@@ -307,8 +321,8 @@ int SegmentLaw::free_parameters(const FrozenParts& frozen) const {
   int durations = max_duration_ - min_duration_ + (tail_ ? 1 : 0);
   if (kind_ == LawKind::kGeometric) durations = 1;
   if (kind_ == LawKind::kNegativeBinomial) durations = std::min(durations, 2 + (tail_ ? 1 : 0));
-  return (frozen.start ? 0 : labels_ - 1) +
-         labels_ * ((frozen.transition ? 0 : rows) + (frozen.duration ? 0 : durations));
+  return (frozen.start ? 0 : labels_ - 1) + labels_ * (frozen.transition ? 0 : rows) +
+         (frozen.duration ? 0 : (tied_ ? 1 : labels_) * durations);
 }
 
 }  // namespace semicrf

@@ -21,6 +21,7 @@ struct LawOptions {
   std::optional<LawKind> durations;  // absent: kTable
   bool self_transitions = false;     // a label may follow itself
   int min_duration = 1;              // bins of the shortest segment
+  bool tied = false;                 // all labels have one law of durations
 };
 inline constexpr int kDefaultDuration = 100;
 
@@ -52,11 +53,11 @@ class SegmentLaw {
   struct LabelDurations;
   void reshape_durations(const LabelDurations& durations, int label, ChainModel& chain) const;
   void leave_always(int label, ChainModel& chain) const;
-  void maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const;
+  void maximize_durations(const std::vector<double>& seen, double beyond, int label, ChainModel& chain) const;
 
   LawKind kind_;
   int labels_, max_duration_, min_duration_;
-  bool tail_, self_transitions_;
+  bool tail_, self_transitions_, tied_;
 };
 
 inline constexpr double kFloor = 1e-9;

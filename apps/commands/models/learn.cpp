@@ -1,6 +1,7 @@
 // semicrf learn: parameters from tracks alone.
 #include "learn/learn.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/process_memory.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/text/region.h"
+#include "learn/copy_number.h"
 #include "log/log.h"
 #include "model/scores/feature_transform.h"
 
@@ -29,6 +31,7 @@ struct LearnArguments {
   LearnOptions options;
   std::vector<std::string> labels;
   std::vector<std::string> emissions;
+  std::string preset;
   std::string transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
   std::string max_memory, val_list;
@@ -69,16 +72,18 @@ LearnOptions learn_options(const LearnArguments& arguments) {
     for (std::string& region : read_region_texts(arguments.val_list))
       options.val_regions.push_back(std::move(region));
   start_logging(arguments.log);
+  options.law.durations = law_from_name(arguments.durations);
   options.engine = engine_options(arguments.engine);
   options.input.threads = options.engine.threads;
+  if (!arguments.preset.empty()) apply_preset(arguments.preset, options);
   EmissionWishes& wishes = options.emissions;
   for (const std::string& text : arguments.emissions)
     if (text != "auto") wishes.choices.push_back(emission_choice(text));
   wishes.tied = tied_parts(options.tie);
+  options.law.tied = std::ranges::find(options.tie, kTiedDurations) != options.tie.end();
   add_frozen(options.freeze, wishes);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
-  options.law.durations = law_from_name(arguments.durations);
   if (arguments.init == "random") {
     options.start = LearnStart::kRandom;
   } else if (arguments.init.starts_with(kChromHmmPrefix)) {
@@ -146,6 +151,14 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
 
 void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
   LearnOptions& options = arguments.options;
+  command
+      .add_option(
+          "--preset", arguments.preset,
+          "a model with labels of its own: copy-number learns purity, ploidy and copies from the track "
+          "log2 (log ratios) and, for both parents' copies, baf (allele fractions of heterozygous "
+          "positions, 0 to 1) or alt and depth (reads of one allele, and all). copy-number:8 has up to 8 "
+          "copies (default: 5)")
+      ->type_name("copy-number[:MOST]");
   add_repeatable(
       command, "--emission", arguments.emissions,
       "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, student-t, "
@@ -160,7 +173,7 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
   command
       .add_option("--tie", options.tie,
                   "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
-                  "freedom, dispersions)")
+                  "freedom, dispersions); durations: one law of them for all labels")
       ->type_name("PART,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -238,6 +251,7 @@ void add_learn_command(CLI::App& program) {
       "Outputs:\n"
       "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
       "  --checkpoint FILE  state of the fits, to --resume from\n"
+      "  --solutions FILE   purities and ploidies, TSV\n"
       "  --stats FILE       statistics, JSON: log likelihoods, AIC, BIC\n"
       "  --log-file FILE    notes, warnings and errors, appended\n");
   const auto arguments = std::make_shared<LearnArguments>();
@@ -248,6 +262,14 @@ void add_learn_command(CLI::App& program) {
                       "parameter file to write; - for standard output (default)");
   add_engine_options(*command, arguments->engine);
   add_memory_option(*command, arguments->max_memory);
+  command
+      ->add_option(
+          "--solutions", arguments->options.solutions_path,
+          "--preset copy-number: write purities, ploidies and their log likelihoods to this file (TSV)")
+      ->needs(command->get_option("--preset"));
+  for (const char* other : {"--labels", "--labels-known", "--emission", "--outliers", "--init", "--freeze",
+                            "--transform", "--restarts", "--self-transitions"})
+    command->get_option("--preset")->excludes(command->get_option(other));
   command->add_flag("--dry-run", arguments->dry_run, "print data, models and memory; do not learn");
   command->add_option("--stats", arguments->options.stats_path,
                       "write statistics and warnings to this JSON file");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 
@@ -253,13 +254,27 @@ void DensityEmissions::start(const PosteriorRows& shares, Parameters& parameters
   }
 }
 
-void DensityEmissions::maximize(const PosteriorRows& posteriors, Parameters& parameters, int threads) const {
+void DensityEmissions::maximize(const PosteriorRows& posteriors, Parameters& parameters, int threads) {
+  std::vector<Density*> all;
+  std::vector<std::vector<WeightedValue>> values_of_all;
   for (const Group& group : groups_of(parameters)) {
     std::vector<Density*> densities;
     for (const std::size_t track : group.tracks) densities.push_back(&parameters.tracks[track].density);
-    fit_densities(densities, weighted_values(group, posteriors, parameters, threads),
-                  fit_options(group, threads));
+    auto values = weighted_values(group, posteriors, parameters, threads);
+    fit_densities(densities, values, fit_options(group, threads));
+    if (!rules_.law) continue;
+    all.insert(all.end(), densities.begin(), densities.end());
+    std::ranges::move(values, std::back_inserter(values_of_all));
   }
+  if (rules_.law) fit_law(*rules_.law, all, values_of_all, threads);
+}
+
+std::vector<double> DensityEmissions::law_numbers() const {
+  return rules_.law ? rules_.law->numbers : std::vector<double>();
+}
+
+void DensityEmissions::set_law_numbers(const std::vector<double>& numbers) {
+  if (rules_.law) rules_.law->numbers = numbers;
 }
 
 std::vector<double> DensityEmissions::coordinates(const Parameters& parameters) const {
@@ -287,6 +302,9 @@ void DensityEmissions::set_coordinates(std::span<const double> coordinates, Para
 
 int DensityEmissions::free_parameters(const Parameters& parameters) const {
   std::size_t free = 0;
+  if (rules_.law)
+    free += static_cast<std::size_t>(std::ranges::count_if(
+        rules_.law->ranges, [](const CoordinateRange& range) { return range.low < range.high; }));
   for (const Group& group : groups_of(parameters))
     for (const DensityPart part : kDensityParts) {
       if (rules_.frozen[part]) continue;

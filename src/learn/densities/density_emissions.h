@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct DensityRules {
   std::vector<ObservedTrack> observed;
   PartSet tied;    // across the labels, each track for itself
   PartSet frozen;  // as --init has them
+  // That all means follow, which are among the frozen parts. Densities of an observed track stand together.
+  std::optional<MeanLaw> law = {};
 };
 
 // The input tracks with a density of every observed track for every label behind, weights of 1 for the
@@ -36,8 +39,11 @@ class DensityEmissions {
 
   // Densities that fit a share of each bin in every label, whatever they were.
   void start(const PosteriorRows& shares, Parameters& parameters, int threads) const;
-  // The M-step (density_fit.h) for the densities among `parameters.tracks`.
-  void maximize(const PosteriorRows& posteriors, Parameters& parameters, int threads) const;
+  // The M-step (density_fit.h) for the densities among `parameters.tracks`, and for the law of their means.
+  void maximize(const PosteriorRows& posteriors, Parameters& parameters, int threads);
+  // The numbers of that law; none without one.
+  std::vector<double> law_numbers() const;
+  void set_law_numbers(const std::vector<double>& numbers);
 
   // Coordinates of all numbers that are learned, in the order of the tracks; back again, within their ranges.
   std::vector<double> coordinates(const Parameters& parameters) const;

@@ -19,6 +19,8 @@ constexpr int kHalvings = 20;
 constexpr double kStraight = 0.75;  // part of a line's gain; a parabola with its top there gains half
 constexpr double kMostSteps = 64;
 constexpr double kRidge = 1e-9;
+constexpr int kLawSteps = 2;
+constexpr double kDifference = 1e-5;  // between numbers of a law, for derivatives
 
 // Sums of slopes, and of their products, over the values of one density.
 struct SlopeSums {
@@ -242,6 +244,81 @@ void fit_densities(std::span<Density* const> densities, std::span<const std::vec
   }
   parallel_for(options.threads, densities.size(),
                [&](std::size_t i, int) { Climb({densities[i]}, {values[i]}, options, 1).run(); });
+}
+
+void MeanLaw::set_means(std::span<Density* const> densities) const {
+  const std::vector<double> found = means(numbers);
+  for (std::size_t i = 0; i < densities.size(); ++i) densities[i]->mean = found[i];
+}
+
+void fit_law(MeanLaw& law, std::span<Density* const> densities,
+             std::span<const std::vector<WeightedValue>> values, int threads) {
+  const std::size_t count = law.numbers.size();
+  std::vector<SlopeSums> sums(densities.size());
+  // Sets the means that `numbers` give; the sum over all densities.
+  const auto value_at = [&](const std::vector<double>& numbers) {
+    law.numbers = numbers;
+    law.set_means(densities);
+    parallel_for(threads, densities.size(),
+                 [&](std::size_t i, int) { sums[i] = sum_slopes(*densities[i], values[i]); });
+    double value = 0;
+    for (const SlopeSums& one : sums) value += one.value;
+    return value;
+  };
+  // The coordinates of all means.
+  const auto coordinates = [&](const std::vector<double>& numbers) {
+    std::vector<double> found = law.means(numbers);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      Density density = *densities[i];
+      density.mean = found[i];
+      found[i] = coordinate(density, DensityPart::kMean);
+    }
+    return found;
+  };
+  double now = value_at(law.numbers);
+  for (int step = 0; step < kLawSteps; ++step) {
+    const std::vector<double> from = law.numbers;
+    std::vector<double> gradient(count), products(count * count);
+    std::vector<std::vector<double>> slopes(count);  // derivatives of coordinates, by number
+    for (std::size_t k = 0; k < count; ++k) {
+      std::vector<double> less = from, more = from;
+      less[k] = std::max(law.ranges[k].low, from[k] - kDifference);
+      more[k] = std::min(law.ranges[k].high, from[k] + kDifference);
+      slopes[k] = coordinates(more);
+      const std::vector<double> before = coordinates(less);
+      for (std::size_t i = 0; i < densities.size(); ++i) {
+        slopes[k][i] = more[k] > less[k] ? (slopes[k][i] - before[i]) / (more[k] - less[k]) : 0;
+        gradient[k] += slopes[k][i] * sums[i].by[0];
+        for (std::size_t j = 0; j <= k; ++j)
+          products[k * count + j] += slopes[k][i] * slopes[j][i] * sums[i].products[0];
+      }
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      products[k * count + k] = products[k * count + k] * (1 + kRidge) + std::numeric_limits<double>::min();
+      const bool is_out = (from[k] <= law.ranges[k].low && gradient[k] <= 0) ||
+                          (from[k] >= law.ranges[k].high && gradient[k] >= 0);
+      if (!is_out) continue;
+      gradient[k] = 0;
+      for (std::size_t other = 0; other < count; ++other)
+        products[std::max(k, other) * count + std::min(k, other)] = k == other ? 1 : 0;
+    }
+    if (!cholesky_factor(products, count)) return;
+    std::vector<double> direction = gradient;
+    solve_by_factor(products, count, direction.data());
+    bool found = false;
+    double length = 1;
+    for (int halving = 0; !found && halving < kHalvings; ++halving, length /= 2) {
+      std::vector<double> to = from;
+      for (std::size_t k = 0; k < count; ++k)
+        to[k] = std::clamp(from[k] + length * direction[k], law.ranges[k].low, law.ranges[k].high);
+      const double there = value_at(to);
+      found = there > now;
+      if (found) now = there;
+    }
+    if (found) continue;
+    value_at(from);
+    return;
+  }
 }
 
 void tie_parts(std::span<Density* const> densities, std::span<const double> weights, const PartSet& tied) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,21 @@ double weighted_log_density(const Density& density, std::span<const WeightedValu
 // its numbers, but for tied ones. The same bits for any number of threads.
 void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
                    const DensityFitOptions& options);
+
+// Means of all densities as a function of a few numbers.
+struct MeanLaw {
+  std::vector<double> numbers;          // as they are
+  std::vector<CoordinateRange> ranges;  // between which each stays; one without any room is not learned
+  // The mean of each density, in the order of the model's tracks.
+  std::function<std::vector<double>(std::span<const double>)> means;
+
+  void set_means(std::span<Density* const> densities) const;
+};
+
+// Improves the numbers of `law`, and gives `densities` their means: Gauss and Newton's method with the line
+// search of fit_densities, so that the weighted log likelihood never falls.
+void fit_law(MeanLaw& law, std::span<Density* const> densities,
+             std::span<const std::vector<WeightedValue>> values, int threads);
 
 // Gives tied parts the mean of their coordinates, each density weighing as much as its values.
 void tie_parts(std::span<Density* const> densities, std::span<const double> weights, const PartSet& tied);

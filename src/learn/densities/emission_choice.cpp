@@ -227,9 +227,11 @@ EmissionChoice emission_choice(const std::string& text) {
 PartSet tied_parts(const std::vector<std::string>& names) {
   PartSet parts;
   for (const std::string& name : names) {
+    if (name == kTiedDurations) continue;
     const auto* const at = std::ranges::find(kPartNames, name);
     if (at == kPartNames.end())
-      throw UsageError("--tie: there is no part '" + name + "'", "the parts are " + choices_of(kPartNames));
+      throw UsageError("--tie: there is no part '" + name + "'",
+                       "the parts are " + choices_of(kPartNames) + ", durations");
     parts.parts[static_cast<std::size_t>(at - kPartNames.begin())] = true;
   }
   return parts;

@@ -171,7 +171,7 @@ def test_every_option_refuses_an_empty_value(box):
 # A pipe that nobody reads holds up its writer.
 OUTPUTS = {"-o", "--proteins", "--coding", "--report", "--stats", "--log-file", "--table", "--boundaries", "--review", "--posterior", "--labels-out", "--starts-out", "--ends-out", "--counts",
            "--prefix", "--hub", "--chromhmm-out", "--emissions", "--checkpoint", "--json", "--svg", "--figures", "--multiqc", "--differences", "--disagreement",
-           "--transitions", "--jaccard", "--switches", "--regions", "--shifts", "--curves"}
+           "--transitions", "--jaccard", "--switches", "--regions", "--shifts", "--solutions", "--curves"}
 
 
 def endless_inputs(box, folder):

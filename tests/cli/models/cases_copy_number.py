@@ -1,0 +1,112 @@
+"""semicrf learn --preset copy-number: from tracks to labels of copies, purity and ploidy."""
+
+import json
+import math
+import random
+
+from cases_learn import near, stats
+from harness import check
+from make_inputs import npy
+
+STATES = ((1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (1, 1), (2, 2), (1, 1))  # of 120 bins each
+PURITY, PLOIDY = 0.7, 2.2
+
+
+def log_ratio(purity, ploidy, saturation, copies):
+    return saturation * math.log2((purity * copies + 2 * (1 - purity)) / (purity * ploidy + 2 * (1 - purity)))
+
+
+def share(purity, one, other):
+    return (purity * one + 1 - purity) / (purity * (one + other) + 2 * (1 - purity))
+
+
+def profile(rng, alleles="baf"):
+    rows = []
+    for one, other in STATES:
+        for _ in range(120):
+            row = [log_ratio(PURITY, PLOIDY, 1, one + other) + 0.12 * rng.gauss(0, 1)]
+            p = share(PURITY, *((one, other) if rng.random() < 0.5 else (other, one)))
+            if alleles == "baf":
+                row.append(p + 0.04 * rng.gauss(0, 1) if rng.random() < 0.4 else float("nan"))
+            elif alleles == "reads":
+                depth = rng.randint(20, 60) if rng.random() < 0.4 else 0
+                row += [sum(rng.random() < p for _ in range(depth)), depth]
+            rows.append(row)
+    return rows
+
+
+def starts(box, name):
+    return [(int(cells[1]), cells[3]) for cells in (line.split("\t") for line in box.text(name).splitlines()) if not cells[0].startswith("#")]
+
+
+def test_purity_ploidy_and_copies(box):
+    """From arrays with allele fractions and with reads of alleles; means of the file are those of the formula."""
+    rng = random.Random(4)
+    for alleles, names in (("baf", "log2,baf"), ("reads", "log2,alt,depth")):
+        box.write("a.npy", npy(profile(rng, alleles)))
+        box.ok("learn --preset copy-number:4 --precision double --track-names %s --stats s.json --solutions grid.tsv -o m.json a.npy" % names)
+        model = json.loads(box.text("m.json"))
+        found = model["training"]["copy_number"]
+        near(found["purity"], PURITY, 0.05, "purity")
+        near(found["ploidy"], PLOIDY, 0.06, "ploidy")
+        near(found["mean_copies"], sum(a + b for a, b in STATES) / len(STATES), 0.05, "copies")
+        check([label["name"] for label in model["labels"]] == ["0+0", "1+0", "1+1", "2+0", "2+1", "3+0", "2+2", "3+1", "4+0"], "%r" % model["labels"])
+        means = {track["name"]: track["mean"] for track in model["tracks"] if "mean" in track}
+        for copies in range(5):
+            near(means["log2 of %d" % copies], log_ratio(found["purity"], found["ploidy"], found["saturation"], copies), 1e-12, "mean of %d copies" % copies)
+        track, expected = ("baf of 3+1", 2 * share(found["purity"], 3, 1) - 1) if alleles == "baf" else ("alt of 3+1", share(found["purity"], 3, 1))
+        near(means[track], expected, 1e-12, track)
+        check(len({track["scale"] for track in model["tracks"] if track.get("density_of") == "log2"}) == 1, "scales are tied")
+        check(len(set(model["duration"]["tail"])) == 1, "durations are tied")
+        # The file is what the log likelihood is said of, by the reference engine too.
+        box.ok("posterior -q -p m.json -x reference --precision double --stats z.json -o z.bg a.npy")
+        slopes = math.log(2) * sum(1 for row in profile_rows(box) if not math.isnan(row[1])) if alleles == "baf" else 0.0
+        near(stats(box, "z.json")["sequences"][0]["log_partition"] + slopes, model["training"]["log_likelihood"][-1], 1e-8, "ln P(tracks)")
+        box.ok("decode -q -p m.json --score none -o d.bed a.npy")
+        segments = starts(box, "d.bed")
+        check([label for _, label in segments] == ["%d+%d" % state for state in STATES], "%r" % segments)
+        check(all(abs(begin - 120 * i) <= 4 for i, (begin, _) in enumerate(segments)), "%r" % segments)
+        grid = [line.split("\t") for line in box.text("grid.tsv").splitlines()]
+        check(grid[0] == ["purity", "ploidy", "saturation", "copies_of_median", "log_likelihood", "probability"], "%r" % grid[0])
+        values = [float(row[4]) for row in grid[1:]]
+        check(values == sorted(values, reverse=True) and grid[1][0] in ("0.6", "0.7", "0.8"), "%r" % grid[:3])
+        near(sum(float(row[5]) for row in grid[1:]), 1, 1e-5, "probabilities")
+        most = max(values)
+        near(float(grid[1][5]), 1 / sum(math.exp(value - most) for value in values), 1e-5, "probability of the first")
+    box.ok("learn -q --preset copy-number:4 --precision double --track-names log2,alt,depth -t 3 -o t.json a.npy")
+    check(box.text("t.json") == box.text("m.json"), "other bytes from three threads")
+
+
+def profile_rows(box):
+    import struct
+
+    data = box.path("a.npy").read_bytes()
+    header = 10 + struct.unpack("<H", data[8:10])[0]
+    values = struct.unpack("<%df" % ((len(data) - header) // 4), data[header:])
+    return [values[i:i + 2] for i in range(0, len(values), 2)]
+
+
+def test_log_ratios_alone(box):
+    """A table as CNVkit writes it, bins of unequal sizes; without alleles labels are numbers of copies."""
+    rng = random.Random(5)
+    lines, base = ["chromosome\tstart\tend\tgene\tlog2\tdepth\tweight"], 0
+    for one, other in STATES:
+        for _ in range(60):
+            length = rng.choice((400, 1000))
+            lines.append("chr1\t%d\t%d\tG\t%.4f\t50\t0.9" % (base, base + length, log_ratio(PURITY, PLOIDY, 1, one + other) + 0.1 * rng.gauss(0, 1)))
+            base += length + rng.choice((0, 200))
+    box.write("t.cnr", "\n".join(lines) + "\n")
+    box.ok("learn -q --preset copy-number:4 -b 1000 -o m.json t.cnr?column=log2")
+    model = json.loads(box.text("m.json"))
+    check([label["name"] for label in model["labels"]] == ["0", "1", "2", "3", "4"], "%r" % model["labels"])
+    check(model["training"]["copy_number"]["saturation"] == 1 and model["training"]["options"]["preset"] == "copy-number:4", "%r" % model["training"])
+    box.ok("decode -q -p m.json --score none -o d.bed t.cnr?column=log2")
+    check([label for _, label in starts(box, "d.bed")] == ["2", "1", "2", "3", "2", "4", "2"], "%r" % starts(box, "d.bed"))
+
+
+def test_wishes_of_the_preset(box):
+    box.write("a.npy", npy(profile(random.Random(6))))
+    for words, what in (("--preset copies", "is no preset"), ("--preset copy-number:1", "is no preset"), ("--preset copy-number", "cannot take the tracks"),
+                        ("--preset copy-number --labels 3", "--labels"), ("--preset copy-number --track-names log2,baf --checkpoint c", "keeps no checkpoint"),
+                        ("--labels 3 --solutions s.tsv", "--preset")):
+        box.fails("learn -q -o n.json %s a.npy" % words, (2,), what)
