@@ -230,6 +230,13 @@ CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
       ->type_name("error|common|union");
 }
 
+void add_sites_option(CLI::App& command, InputOptions& input) {
+  command.add_flag(
+      "--sites", input.sites,
+      "rows of text are sites at the base where they begin (calls of methylation, probes): segments "
+      "last so many bases, and bases between sites cost nothing");
+}
+
 void add_boundary_options(CLI::App& command, InputOptions& input) {
   add_repeatable(command, "--start-scores", input.start_scores,
                  "[name=]PATH: scores of starting a segment, shaped as the inputs");

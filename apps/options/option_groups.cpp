@@ -83,7 +83,7 @@ constexpr std::array kGroups = {
                 "--start-scores --end-scores --unit --rate "},
     OptionGroup{"Regions, chromosomes and bins", "",
                 " --region --regions-file --exclude --val-region --val-list --chrom-sizes --chromosomes "
-                "--all-chromosomes --bin-size "},
+                "--all-chromosomes --bin-size --sites "},
     OptionGroup{"Fit", "",
                 " --init --restarts --margin --l2 --l2-boundary --l2-transition --smoothness --optimizer "
                 "--max-iterations --tolerance --patience --learning-rate --schedule --warm-up --clip-norm "

@@ -167,6 +167,8 @@ class Analysis {
   // --- what it can and gives
   // Whether it can be computed with windows of their own at cut edges (EdgeWindows).
   virtual bool knows_edge_windows() const { return false; }
+  // Whether it can be computed of sites, by their engine (src/sites).
+  virtual bool knows_sites() const { return false; }
   // Whether run_together() can compute it.
   virtual bool computes_together() const { return false; }
   // Whether it sets the path of a piece, or gives blocks of posteriors to the outputs.
@@ -232,6 +234,7 @@ class AnalysisList {
   bool finds_path() const { return any(&Analysis::finds_path); }
   bool gives_posteriors() const { return any(&Analysis::gives_posteriors); }
   bool knows_edge_windows() const { return !constraints && all(&Analysis::knows_edge_windows); }
+  bool knows_sites() const { return !constraints && all(&Analysis::knows_sites); }
   bool computes_together() const { return !constraints && all(&Analysis::computes_together); }
   bool needs_constraint_check() const {
     return constraint_probability || any(&Analysis::needs_constraint_check);

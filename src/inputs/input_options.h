@@ -49,7 +49,8 @@ struct InputOptions {
   std::string exclude_file;                         // BED, or empty
   std::string chrom_sizes_file;                     // or empty
   std::optional<std::int64_t> bin_size;             // must equal the parameters' one
-  bool all_chromosomes = false;                     // decode chromosomes without one value too
+  bool sites = false;  // rows are the sites of the inputs, and their distances count (docs/algorithm.md)
+  bool all_chromosomes = false;  // decode chromosomes without one value too
   ChromosomePolicy chromosomes = ChromosomePolicy::kError;
   std::optional<EdgeRule> edges;                                // in place of the parameters' one
   std::vector<GeneratedSequence> generated;                     // instead of `inputs`

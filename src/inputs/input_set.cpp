@@ -119,6 +119,7 @@ struct InputSet::State {
   void bind_arrays();
   void open_generated();
   void open_bigwig_inputs(const GivenInputs& given);
+  void open_site_inputs(const GivenInputs& given);
   void warn_of_left_out(const CommonChromosomes& common);
   Sequence place_array(const ArrayInput& array, const ChromosomeIndex& of_genome) const;
   void sort_sequences();
@@ -165,6 +166,7 @@ void InputSet::State::open_inputs() {
   const std::vector<InputArgument> all = given.all();
   bigwig = all_bigwig(all);
   check_column_names(options, parameters, bigwig);
+  bigwig = bigwig && !options.sites;
   for (const LackingTrack& track : lacking_tracks) binding.push_back(describe(track));
   record_bindings(given);
   for (Track& track : parameters.tracks)
@@ -182,6 +184,8 @@ void InputSet::State::open_inputs() {
 
   if (bigwig) {
     open_bigwig_inputs(given);
+  } else if (options.sites) {
+    open_site_inputs(given);
   } else {
     open_array_inputs(given);
   }
@@ -254,6 +258,56 @@ void InputSet::State::open_array_inputs(const GivenInputs& given) {
   }
   bind_arrays();
   sort_sequences();
+}
+
+// Each chromosome with sites is an array of them.
+void InputSet::State::open_site_inputs(const GivenInputs& given) {
+  if (!heads || heads->has_start() || heads->has_end() || !given.start.empty() || !given.end.empty())
+    throw UsageError("--sites takes tracks, and a model of them without scores of starts or ends");
+  if (parameters.bin_size != 1)
+    throw UsageError(fmt::format("--sites counts distances in bases, and the parameters have bins of {}",
+                                 parameters.bin_size),
+                     "learn with --sites");
+  if (parameters.centering == Centering::kMean)
+    throw UsageError("--sites does not go with \"centering\": \"mean\"", "learn with --sites");
+  if (options.edges.value_or(parameters.edges) != EdgeRule::kComplete)
+    throw UsageError("--sites does not go with cut edges", "leave --edges out");
+  const std::vector<const InputArgument*> columns =
+      bind_columns(given.main, names_of(parameters.tracks), "tracks", binding);
+  const ChromosomeIndex of_genome(wanted);
+  for (const SiteRows& sites : options.made_tracks->sites(columns, options.threads)) {
+    check_sequence_name(columns.front()->path, sites.chromosome, "give the chromosomes other names");
+    const Chromosome* const known = of_genome.find(sites.chromosome);
+    if (known == nullptr && !wanted.empty()) continue;
+    const std::int64_t end = std::int64_t{sites.at->back()} + 1;
+    if (known != nullptr && end > known->length)
+      throw InputError(
+          {options.chrom_sizes_file, "",
+           fmt::format("{} has {}, and a site at base {}", sites.chromosome, amount(known->length), end),
+           "give files of one genome"});
+    Sequence sequence;
+    sequence.chromosome = sequence.title = sites.chromosome;
+    sequence.length = known != nullptr ? known->length : end;
+    sequence.bins = sites.rows.rows();
+    sequence.source = arrays.size();
+    sequence.sites = sites.at;
+    ArrayInput array;
+    array.name = sites.chromosome;
+    array.file = columns.front()->path;
+    array.rows = sequence.bins;
+    array.columns = sites.rows.columns();
+    array.array = sites.rows;
+    arrays.push_back(std::move(array));
+    sequences.push_back(std::move(sequence));
+  }
+  if (sequences.empty())
+    throw InputError({options.chrom_sizes_file, "", "has none of the chromosomes of the sites",
+                      "use files of one genome; chromosome names must match exactly"});
+  if (!wanted.empty()) {
+    const NameIndex order = NameIndex::of(wanted);
+    std::ranges::stable_sort(sequences, {}, [&](const Sequence& one) { return order.find(one.chromosome); });
+  }
+  for (const Sequence& sequence : sequences) chromosomes.push_back({sequence.chromosome, sequence.length});
 }
 
 // A line for each array, or for each archive where it has many.
@@ -606,6 +660,16 @@ PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
   const std::int64_t begin = sequence.origin, end = sequence.origin + sequence.length;
   if (include_given) request.include = include.within(sequence.chromosome, begin, end);
   request.exclude = exclude.within(sequence.chromosome, begin, end);
+  if (!sequence.sites) return request;
+  request.length = sequence.bins;
+  request.bin_size = 1;
+  const auto to_sites = [&](std::vector<BaseRange>& ranges) {
+    for (BaseRange& range : ranges)
+      for (std::int64_t* edge : {&range.begin, &range.end})
+        *edge = std::ranges::lower_bound(*sequence.sites, *edge) - sequence.sites->begin();
+  };
+  if (request.include) to_sites(*request.include);
+  to_sites(request.exclude);
   return request;
 }
 

@@ -30,8 +30,9 @@ struct Sequence {
   std::int64_t bins = 0;
   // Whether it is known to begin or end where its chromosome does.
   bool begins_chromosome = true, ends_chromosome = true;
-  bool has_values = true;  // false: no track has a value on this chromosome
-  std::size_t source = 0;  // what the input set reads it from
+  bool has_values = true;                                // false: no track has a value on this chromosome
+  std::size_t source = 0;                                // what the input set reads it from
+  std::shared_ptr<const SitePositions> sites = nullptr;  // its bins are these; null: they are of equal sizes
 };
 
 // How score memory is read: set by the run, not by the inputs.

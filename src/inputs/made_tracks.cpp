@@ -341,6 +341,15 @@ void MadeTracks::make(const std::vector<InputArgument>& arguments, const std::ve
   texts_.read(arguments, known, options.bin_size, options.threads, notes);
 }
 
+const std::vector<SiteRows>& MadeTracks::sites(const std::vector<const InputArgument*>& tracks, int threads) {
+  std::string key;
+  for (const InputArgument* track : tracks)
+    key += track->path + "?" + track->column + "?" + track->cell + "\n";
+  const auto found = sites_.find(key);
+  return found != sites_.end() ? found->second
+                               : sites_.emplace(key, read_sites(tracks, threads)).first->second;
+}
+
 std::string MadeTracks::path_of(const InputArgument& argument) const {
   if (argument.text) return texts_.path_of(argument);
   return argument.reads ? reads_.path_of(argument) : argument.path;

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "inputs/arguments/input_argument.h"
+#include "inputs/site_tracks.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/files/temp_spool.h"
 #include "io/text/chromosomes.h"
@@ -89,6 +90,8 @@ class MadeTracks {
 
   // The path of what was made before, or of the bigWig file that the argument is.
   std::string path_of(const InputArgument& argument) const;
+  // The sites of tracks, see read_sites().
+  const std::vector<SiteRows>& sites(const std::vector<const InputArgument*>& tracks, int threads);
   BigWigFile open(const InputArgument& argument) const {
     return BigWigFile::open(path_of(argument), argument.path);
   }
@@ -96,6 +99,7 @@ class MadeTracks {
  private:
   ReadTracks reads_;
   TextTracks texts_;
+  std::map<std::string, std::vector<SiteRows>> sites_;  // by files and columns
 };
 
 }  // namespace semicrf

@@ -228,10 +228,11 @@ std::vector<std::string> others_than(const std::vector<Chromosome>& wanted,
 
 }  // namespace
 
-BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
-                           const std::string& names_are, const MadeTracks& made,
-                           std::vector<std::string>& binding) {
-  BigWigColumns columns(names.size());
+std::vector<const InputArgument*> bind_columns(const std::vector<InputArgument>& arguments,
+                                               const std::vector<std::string>& names,
+                                               const std::string& names_are,
+                                               std::vector<std::string>& binding) {
+  std::vector<const InputArgument*> columns(names.size());
   const NameIndex places = NameIndex::of(names);
   for (const InputArgument& argument : arguments) {
     const std::optional<std::size_t> found = places.find(argument.name);
@@ -240,15 +241,15 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
                         "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " +
                             few_of(names, kShown),
                         advice_to_bind(argument)});
-    std::unique_ptr<BigWigFile>& column = columns[*found];
-    if (column)
+    const InputArgument*& column = columns[*found];
+    if (column != nullptr)
       throw InputError(
-          {argument.path, "", "\"" + argument.name + "\" is given by " + column->path() + " already", ""});
-    column = std::make_unique<BigWigFile>(made.open(argument));
+          {argument.path, "", "\"" + argument.name + "\" is given by " + column->path + " already", ""});
+    column = &argument;
   }
   std::vector<std::string> unbound;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (!columns[i]) unbound.push_back(names[i]);
+    if (columns[i] == nullptr) unbound.push_back(names[i]);
   if (!unbound.empty()) {
     throw InputError(
         {"", "",
@@ -258,7 +259,16 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
              std::string(names_are == "tracks" ? "; --missing-track NAME does without one" : "")});
   }
   for (std::size_t i = 0; i < names.size(); ++i)
-    binding.push_back(names[i] + " <- " + std::filesystem::path(columns[i]->path()).filename().string());
+    binding.push_back(names[i] + " <- " + std::filesystem::path(columns[i]->path).filename().string());
+  return columns;
+}
+
+BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
+                           const std::string& names_are, const MadeTracks& made,
+                           std::vector<std::string>& binding) {
+  BigWigColumns columns;
+  for (const InputArgument* argument : bind_columns(arguments, names, names_are, binding))
+    columns.push_back(std::make_unique<BigWigFile>(made.open(*argument)));
   return columns;
 }
 

@@ -48,14 +48,18 @@ std::int64_t columns_of(const InputArgument& argument);
 std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,
                                      const std::vector<ArrayInput>& candidates, const std::string& option);
 
-// bigWig inputs, one file per track or label.
+// Inputs of one file or column of a file per track or label.
 //
-// Files in the order of the columns they are bound to.
-using BigWigColumns = std::vector<std::unique_ptr<BigWigFile>>;
+// Binds each argument by name to one of `names` (tracks or labels, which `names_are` says), in whose order
+// they come back. InputError naming both sides when a name is unknown, is given twice or has no file. Adds a
+// line per column to `binding`.
+std::vector<const InputArgument*> bind_columns(const std::vector<InputArgument>& arguments,
+                                               const std::vector<std::string>& names,
+                                               const std::string& names_are,
+                                               std::vector<std::string>& binding);
 
-// Binds each argument by name to one of `names` (tracks or labels, which `names_are` says). InputError naming
-// both sides when a name is unknown, is given twice or has no file. Adds a line per column to `binding`.
-// Those that are reads or text are in `made`.
+// Their bigWig files, in this order. Those that are reads or text are in `made`.
+using BigWigColumns = std::vector<std::unique_ptr<BigWigFile>>;
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
                            const std::string& names_are, const MadeTracks& made,
                            std::vector<std::string>& binding);

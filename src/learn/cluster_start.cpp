@@ -268,10 +268,13 @@ std::vector<int> cluster_bins(const TrainingData& data, EmissionFamily family,
 
 ChainModel first_chain(const TrainingData& data, const std::vector<int>& clusters, const SegmentLaw& law) {
   std::size_t bin = 0, runs = 0;
-  for (const TrainingPiece& piece : data.pieces)
+  std::int64_t positions = 0;
+  for (const TrainingPiece& piece : data.pieces) {
     for (std::int64_t t = 0; t < piece.length; ++t, ++bin)
       if (t == 0 || clusters[bin] != clusters[bin - 1]) ++runs;
-  return law.first(static_cast<double>(bin) / static_cast<double>(runs));
+    positions += piece.positions();
+  }
+  return law.first(static_cast<double>(positions) / static_cast<double>(runs));
 }
 
 EmissionHead first_head(const TrainingData& data, int labels, const std::vector<int>& clusters,

@@ -102,6 +102,7 @@ class Learner {
     };
     if (options_.most_copies) add("preset", "copy-number:" + std::to_string(*options_.most_copies));
     add("bin-size", std::to_string(data_.bin_size));
+    if (options_.input.sites) add("sites", "yes");
     if (options_.from_file()) add("init", std::filesystem::path(options_.init_path()).filename().string());
     if (!options_.known_labels.empty())
       add("labels-known", std::filesystem::path(options_.known_labels).filename().string());
@@ -136,8 +137,9 @@ class Learner {
   std::string emissions() const { return escape_control(emission_text(data_.emissions, data_.tracks)); }
 
   std::string data_text(const TrainingData& data) const {
-    std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(data_.bin_size) +
-                       " bases in " + plural(data.pieces.size(), "piece");
+    const std::string bins =
+        options_.input.sites ? " sites" : " bins of " + std::to_string(data_.bin_size) + " bases";
+    std::string text = std::to_string(data.positions()) + bins + " in " + plural(data.pieces.size(), "piece");
     if (data_.known.empty()) return text;
     return text + "; " + std::to_string(labelled_bins(data)) + " bins are labelled";
   }

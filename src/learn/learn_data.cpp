@@ -67,6 +67,7 @@ class LearnDataReader {
     if (!options_.from_file() && !options_.input.missing_tracks.empty())
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
+    if (options_.input.sites) check_sites();
     check_resume(options_.checkpoint);
     const EmissionWishes& wishes = options_.emissions;
     const FrozenParts& frozen = wishes.frozen;
@@ -78,6 +79,17 @@ class LearnDataReader {
         throw UsageError("a part that --freeze names cannot be tied, too", "leave one of them out");
     if (options_.from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
+  }
+
+  // Only geometric durations have gaps in closed form.
+  void check_sites() const {
+    const LawOptions& law = options_.law;
+    if (law.durations.value_or(LawKind::kGeometric) != LawKind::kGeometric || law.min_duration > 1 ||
+        law.max_duration.value_or(1) > 1)
+      throw UsageError("--sites has geometric durations alone", "leave --duration and the others out");
+    if (options_.input.bin_size.value_or(1) != 1)
+      throw UsageError("--sites counts in bases, not in bins", "leave --bin-size out");
+    if (!options_.known_labels.empty()) throw UsageError("--labels-known does not go with --sites");
   }
 
   void read_init() {
@@ -121,6 +133,9 @@ class LearnDataReader {
       throw InputError({options_.init_path(), "",
                         "the --init parameters must have an emission section and no boundary section",
                         "learn starts from models of tracks; start without --init FILE"});
+    if (options_.input.sites && data_.init->chain.max_duration > 1)
+      throw InputError({options_.init_path(), "/max_duration",
+                        "--sites goes on from models with a max_duration of 1", "start without --init FILE"});
     if (data_.init->centering != Centering::kNone || data_.init->chain.initial != InitialTerm::kNone)
       throw InputError(
           {options_.init_path(), "",
@@ -153,6 +168,7 @@ class LearnDataReader {
   }
 
   bool inputs_are_arrays() const {
+    if (options_.input.sites) return true;
     const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options_.input).front());
     return arguments.front().kind != InputKind::kBigWig;
   }
@@ -173,6 +189,7 @@ class LearnDataReader {
   }
 
   std::int64_t bin_size() const {
+    if (options_.input.sites) return 1;
     if (options_.input.bin_size) return *options_.input.bin_size;
     if (data_.init && data_.init->bin_size_given) return data_.init->bin_size;
     return default_bin_size(options_.input);

@@ -12,6 +12,7 @@
 #include "core/text/text.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
+#include "sites/site_engine.h"
 
 namespace semicrf {
 
@@ -103,9 +104,16 @@ EdgeWindow edge_window(const EnginePool& engines, const EnginePool::Worker& work
 }  // namespace
 
 PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
-                        const AnalysisList& analyses, CutEdges cut, std::int64_t bins,
-                        const OpenSource& open) {
+                        const AnalysisList& analyses, const BinLocation& location, CutEdges cut,
+                        std::int64_t bins, const OpenSource& open) {
   PieceSetup setup;
+  if (location.sites) {
+    setup.own = make_site_engine(engines.first().model(), sites_of(location, bins),
+                                 worker.single ? 1 : engines.threads());
+    setup.engine = setup.own.get();
+    setup.source = open();
+    return setup;
+  }
   EdgeLengths lengths;
   if (cut.any() && analyses.knows_edge_windows())
     lengths = edge_lengths(engines.engine(worker, {}), cut, bins);

@@ -27,6 +27,7 @@ void check_posteriors(const PosteriorBlock& block, const BinLocation& location, 
                       const OpenSource& open);
 
 struct PieceSetup {
+  std::unique_ptr<Engine> own;  // the engine of sites, which are those of the piece; else null
   Engine* engine = nullptr;
   std::unique_ptr<ScoreSource> source;  // scores for the engine
   PieceChain chain;                     // roles or edge windows of a piece that was cut
@@ -34,11 +35,11 @@ struct PieceSetup {
   std::unique_ptr<EdgeWindows> edges;
 };
 
-// Sets up a piece of `bins` positions with these cut edges. `open` gives its scores in the labels of the
-// model; it may be called several times. Scores that are read from several sources are read by one thread at
-// a time.
+// Sets up a piece of `bins` positions, which are there, with these cut edges. `open` gives its scores in the
+// labels of the model; it may be called several times. Scores that are read from several sources are read by
+// one thread at a time.
 PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
-                        const AnalysisList& analyses, CutEdges cut, std::int64_t bins,
-                        const OpenSource& open);
+                        const AnalysisList& analyses, const BinLocation& location, CutEdges cut,
+                        std::int64_t bins, const OpenSource& open);
 
 }  // namespace semicrf

@@ -15,6 +15,7 @@ BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t
   location.origin = sequence.origin;
   location.limit = sequence.origin + sequence.length;
   location.first_bin = first_bin;
+  location.sites = sequence.sites;
   return location;
 }
 

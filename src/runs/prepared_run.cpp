@@ -107,10 +107,28 @@ EngineOptions PreparedRun::settled_engine() {
   WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
   options.spread_windows = windows_pay(lengths, options.devices.size());
   work.sweeps = analyses_.sweeps();
+  if (options_.input.sites) return for_sites(options);
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
   analyses_.engine = options;
+  return options;
+}
+
+// Pieces have engines of their own. The one made here is asked for its model alone.
+EngineOptions PreparedRun::for_sites(EngineOptions options) {
+  if (options.is_cuda() || options.backend == EngineOptions::Backend::kReference)
+    throw UsageError("--sites has an engine of its own, on the processor", "leave --device out");
+  if (parameters_.parameters.chain.max_duration != 1)
+    throw InputError(
+        {options_.input.parameters, "/max_duration",
+         "--sites needs geometric durations: a max_duration of 1 with a tail, or with labels that "
+         "follow themselves",
+         "learn with --sites, which gives such models"});
+  if (!analyses_.knows_sites()) throw UsageError("--sites goes with the best path and posteriors alone");
+  options.backend = EngineOptions::Backend::kCpu;
+  analyses_.engine = options;
+  analyses_.engine->precision = Precision::kDouble;  // that of the engine of sites
   return options;
 }
 
@@ -151,8 +169,9 @@ void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
       const CutEdges own = inputs_.cut_edges(i, pieces, number);
       cut = {cut.left || own.left, cut.right || own.right};
     }
+    const BinLocation location = locate(inputs_.sequences()[i], inputs_.bin_size(), 0);
     const auto visit_length = [&](std::int64_t length) {
-      const PieceSetup setup = set_up_piece(engines_, {}, analyses_, cut, length, [&] {
+      const PieceSetup setup = set_up_piece(engines_, {}, analyses_, location, cut, length, [&] {
         return make_piece_source(scores, {0, length});
       });
       visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.chain,
@@ -288,6 +307,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   provenance.options = {{"precision", options_.engine.precision == Precision::kFloat ? "float" : "double"},
                         {"bin-size", std::to_string(inputs_.bin_size())}};
   if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
+  if (input.sites) provenance.options.push_back({"sites", "yes"});
   if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
   if (!input.samples_file.empty())
     provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});

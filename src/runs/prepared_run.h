@@ -46,6 +46,7 @@ class PreparedRun {
  private:
   ReadOptions read_options() const;
   EngineOptions settled_engine();
+  EngineOptions for_sites(EngineOptions options);
   void read_constraints();
   void tell_steps();
   void settle_memory();

@@ -91,6 +91,8 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   } else if (arguments.init != "kmeans") {
     options.input.parameters = arguments.init;
   }
+  if (options.input.sites && !options.law.durations && !options.from_file())
+    options.law.durations = LawKind::kGeometric;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
   return options;
@@ -139,6 +141,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   add_chromosomes_option(command, input);
   command.add_option("-b,--bin-size", input.bin_size,
                      "bases per bin (default: that of --init FILE; 200 for bigWig files, 1 for arrays)");
+  add_sites_option(command, input);
   add_choice(
       command, "--missing", arguments.missing,
       "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"

@@ -229,6 +229,7 @@ void add_decode_command(CLI::App& program) {
                                   kOutputsHelp + multiqc_help() + shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();
   add_common_options(*command, arguments->common);
+  add_sites_option(*command, arguments->common.input);
   add_path_options(*command, *arguments);
   add_entropy_option(*command, arguments->no_entropy);
   add_multiqc_options(*command, arguments->multiqc);

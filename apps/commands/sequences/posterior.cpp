@@ -48,6 +48,7 @@ void add_posterior_command(CLI::App& program) {
           shared_outputs_help());
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
+  add_sites_option(*command, arguments->common.input);
   command
       ->add_option(
           "--labels-out", arguments->options.labels_out,

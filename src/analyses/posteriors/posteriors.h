@@ -37,6 +37,7 @@ class Posteriors : public Analysis {
   int sweeps() const override { return 2; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
   bool knows_edge_windows() const override { return true; }
+  bool knows_sites() const override { return true; }
   // An engine that adds up counts gives those of all its sequences together.
   bool computes_together() const override { return !request_.sums && !request_.counts; }
   bool gives_posteriors() const override { return true; }

@@ -15,6 +15,7 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "log/stage_times.h"
+#include "sites/site_engine.h"
 #include "windows/path_score.h"
 
 namespace semicrf {
@@ -29,7 +30,7 @@ class Decoder {
         source_(source),
         plan_(plan),
         threads_(threads),
-        rescores_(scoring == PathScoring::kRescore),
+        rescores_(scoring == PathScoring::kRescore && !is_site_engine(engine)),
         edge_(joining_edge(engine.model().max_duration)),
         joins_(plan.inner_count() > 1 &&
                (engine.own_memory() == nullptr
@@ -87,7 +88,9 @@ class Decoder {
       if (keeps(n)) kept_ = {scores, std::move(window)};
       if (last) {
         messages_ = std::move(window.messages);
-        result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
+        const double best = best_final_score(window.right, &cursor_.label);
+        result_.feasible = best > kNegativeInfinity;
+        if (result_.feasible && is_site_engine(engine_)) result_.score = best;
       }
       if (n == 0 && loop_.roles(0) != nullptr) first_right_ = window.right;
       return keeps(n) ? kept_->window.right : std::move(window.right);

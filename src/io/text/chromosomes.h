@@ -71,6 +71,16 @@ class ListedChromosomes {
   std::shared_ptr<const Lists> lists_;
 };
 
+// The bases of sites, increasing, in place of bins of equal sizes. Those from the middle between two sites on
+// are the second one's.
+using SitePositions = std::vector<std::uint32_t>;
+// First base of site `site` of all, 0..number of sites; for the last, one past the last site.
+inline std::int64_t begin_of_site(const SitePositions& at, std::int64_t site) {
+  const auto i = static_cast<std::size_t>(site);
+  if (i == at.size()) return std::int64_t{at.back()} + 1;
+  return i == 0 ? at[0] : (std::int64_t{at[i - 1]} + 1 + at[i]) / 2;
+}
+
 // Where the bins of a piece lie on their chromosome: the door between bins (inside) and bases (in files).
 // "chr1:101-200": bases [begin, end), counted from 1 with both ends included, as in messages.
 inline std::string place_of_bases(const std::string& chromosome, std::int64_t begin, std::int64_t end) {
@@ -84,9 +94,13 @@ struct BinLocation {
       0;  // base at which bin 0 of the sequence begins; not 0 for an array of a part of a chromosome
   std::int64_t limit = 0;      // base at which the sequence ends; the last bin is cut there
   std::int64_t first_bin = 0;  // bin of the sequence at which the piece begins
+  std::shared_ptr<const SitePositions> sites =
+      nullptr;  // bins are these sites of the sequence; null: they are not
 
   // First base of bin `bin` of the piece.
-  std::int64_t begin_base(std::int64_t bin) const { return origin + (first_bin + bin) * bin_size; }
+  std::int64_t begin_base(std::int64_t bin) const {
+    return sites ? begin_of_site(*sites, first_bin + bin) : origin + (first_bin + bin) * bin_size;
+  }
   // One past the last base of the bins before bin `bin` of the piece.
   std::int64_t end_base(std::int64_t bin) const { return std::min(begin_base(bin), limit); }
   // The bases of bins [begin, end) of the piece as people write them, 1-based inclusive: "chr1:1001-2000".
@@ -94,5 +108,11 @@ struct BinLocation {
     return place_of_bases(chromosome, begin_base(begin), end_base(end));
   }
 };
+
+// The first `bins` sites of a piece that has some.
+inline std::span<const std::uint32_t> sites_of(const BinLocation& location, std::int64_t bins) {
+  return std::span(*location.sites)
+      .subspan(static_cast<std::size_t>(location.first_bin), static_cast<std::size_t>(bins));
+}
 
 }  // namespace semicrf

@@ -54,6 +54,11 @@ struct TrainingPiece {
   // Whether its patterns are known, and few beside its length.
   bool repeats() const { return patterns != nullptr && length >= 4 * patterns->count; }
 
+  // Bins, or bases where these are sites.
+  std::int64_t positions() const {
+    return location.sites ? location.begin_base(length) - location.begin_base(0) : length;
+  }
+
   // "chr1:1001-2000", 1-based inclusive.
   std::string place(std::int64_t begin, std::int64_t end) const { return location.place(begin, end); }
 };

@@ -14,6 +14,7 @@
 #include "engine/options.h"
 #include "model/scores/densities.h"
 #include "model/scores/linear_heads.h"
+#include "sites/site_engine.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 #include "train/objective/piece_batch.h"
@@ -277,8 +278,14 @@ class PieceEvaluator {
   void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) {
     if (engine.batches().batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
     for (std::size_t shard = 0; shard < shards.size(); ++shard)
-      for (const std::size_t i : shards[shard])
-        evaluate_together(engine, {{i}}, threads, sums.subspan(shard, 1));
+      for (const std::size_t i : shards[shard]) {
+        const TrainingPiece& piece = data_.pieces[i];
+        const std::unique_ptr<Engine> own =
+            piece.location.sites
+                ? make_site_engine(engine.model(), sites_of(piece.location, piece.length), threads)
+                : nullptr;
+        evaluate_together(own ? *own : engine, {{i}}, threads, sums.subspan(shard, 1));
+      }
   }
 
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
