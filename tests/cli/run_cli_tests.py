@@ -19,7 +19,7 @@ import harness
 ROOMS = sorted({str(path.parent) for path in harness.HERE.glob("*/cases_*.py")})
 sys.path += ROOMS  # cases import each other by their names alone
 
-GROUPS = ["usage", "model", "decode", "eval", "match", "calibration", "two_models", "posterior", "bad_input", "inputs", "text", "outputs", "files", "odd_values", "simulate", "train", "bins", "expectations", "best", "claims", "constraints", "review", "edges", "learn", "densities", "copy_number", "missing", "reads", "genes", "text_tracks", "import", "segway", "enrich", "numbers", "reproducibility", "differences", "accounts", "eval_accounts", "report_accounts", "gene_accounts", "tracks", "chromhmm", "multiqc", "report", "pipelines", "manual", "drift", "growth", "documents", "house"]
+GROUPS = ["usage", "model", "decode", "eval", "match", "calibration", "two_models", "posterior", "bad_input", "inputs", "text", "outputs", "files", "odd_values", "simulate", "train", "bins", "expectations", "best", "claims", "constraints", "review", "edges", "learn", "densities", "copy_number", "missing", "reads", "genes", "text_tracks", "sites", "import", "segway", "enrich", "numbers", "reproducibility", "differences", "accounts", "eval_accounts", "report_accounts", "gene_accounts", "tracks", "chromhmm", "multiqc", "report", "pipelines", "manual", "drift", "growth", "documents", "house"]
 
 
 def tests_of(group):
