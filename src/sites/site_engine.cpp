@@ -195,20 +195,22 @@ class SiteEngine : public Engine {
 
   // Fills gap_of_, and gives the different distances, sorted.
   std::vector<std::int64_t> number_gaps(std::span<const std::uint32_t> at) {
+    constexpr std::size_t kShort = 1 << 16;  // distances that are looked up in a table
+    std::vector<std::uint32_t> places(kShort);
     std::vector<std::int64_t> gaps;
-    for (std::size_t t = 1; t < at.size(); ++t) gaps.push_back(at[t] - at[t - 1]);
-    const std::vector<std::int64_t> by_site = gaps;
+    for (std::size_t t = 1; t < at.size(); ++t) {
+      if (at[t] <= at[t - 1]) throw std::logic_error("sites that are not sorted");
+      const std::uint32_t gap = at[t] - at[t - 1];
+      if (gap >= kShort || std::exchange(places[gap], 1) == 0) gaps.push_back(gap);
+    }
     std::ranges::sort(gaps);
     gaps.erase(std::unique(gaps.begin(), gaps.end()), gaps.end());
-    if (!gaps.empty() && gaps.front() < 1) throw std::logic_error("sites that are not sorted");
-    std::vector<std::uint32_t> places(
-        std::min<std::size_t>(gaps.empty() ? 0 : wide(gaps.back()) + 1, 1 << 16));
-    for (std::size_t i = 0; i < gaps.size() && wide(gaps[i]) < places.size(); ++i)
+    for (std::size_t i = 0; i < gaps.size() && wide(gaps[i]) < kShort; ++i)
       places[wide(gaps[i])] = static_cast<std::uint32_t>(i);
     for (std::size_t t = 1; t < at.size(); ++t) {
-      const std::int64_t gap = by_site[t - 1];
-      gap_of_[t] = wide(gap) < places.size()
-                       ? places[wide(gap)]
+      const std::uint32_t gap = at[t] - at[t - 1];
+      gap_of_[t] = gap < kShort
+                       ? places[gap]
                        : static_cast<std::uint32_t>(std::ranges::lower_bound(gaps, gap) - gaps.begin());
     }
     return gaps;
