@@ -275,14 +275,17 @@ std::vector<CopyState> copy_states(int most, bool alleles) {
   return states;
 }
 
-void apply_preset(const std::string& text, LearnOptions& options) {
+void apply_copy_number(const std::string& text, LearnOptions& options) {
   int most = kDefaultMost;
   const std::size_t colon = text.find(':');
   if (colon != std::string::npos) most = number_in<int>(std::string_view(text).substr(colon + 1)).value_or(0);
   if (text.substr(0, colon) != kPreset || most < 2 || most > kHighestMost)
-    throw UsageError("--preset: '" + text + "' is no preset",
-                     "there is copy-number, and copy-number:MOST with the largest number of copies, 2 to " +
-                         std::to_string(kHighestMost));
+    throw UsageError(
+        "--preset: '" + text + "' is no preset",
+        "there is methylation, copy-number, and copy-number:MOST with the largest number of copies, 2 to " +
+            std::to_string(kHighestMost));
+  if (!options.freeze.empty())
+    throw UsageError("--preset " + std::string(kPreset) + " does not go with --freeze", "leave it out");
   options.most_copies = most;
   if (!options.law.durations) options.law.durations = LawKind::kGeometric;
   if (options.law.min_duration == 1) options.law.min_duration = kShortest;

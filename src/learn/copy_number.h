@@ -35,7 +35,7 @@ double expected_major_share(double purity, const CopyState& state);  // 0.5 to 1
 std::vector<CopyState> copy_states(int most, bool alleles);
 
 // Sets what the preset `text`, copy-number or copy-number:MOST, says of the options; UsageError.
-void apply_preset(const std::string& text, LearnOptions& options);
+void apply_copy_number(const std::string& text, LearnOptions& options);
 
 struct CopyNumberModel {
   Parameters parameters;  // before any fit

@@ -29,6 +29,7 @@
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
 #include "runs/device_choice.h"
+#include "sites/site_engine.h"
 #include "train/data/training_inputs.h"
 #include "windows/memory_budget.h"
 
@@ -130,8 +131,11 @@ class Learner {
   }
 
   std::string engine_text() const {
-    return engine_line(*make_engine(options_.engine, shapes_.shaped(data_.labels.front()).chain),
-                       options_.engine.threads);
+    const ChainModel chain = shapes_.shaped(data_.labels.front()).chain;
+    const int threads = options_.engine.threads;
+    return engine_line(
+        options_.input.sites ? *make_site_engine(chain, {}, threads) : *make_engine(options_.engine, chain),
+        threads);
   }
 
   std::string emissions() const { return escape_control(emission_text(data_.emissions, data_.tracks)); }

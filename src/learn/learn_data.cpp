@@ -40,7 +40,11 @@ class LearnDataReader {
 
   LearnData read() {
     check_options();
-    if (options_.from_file()) read_init();
+    if (options_.preset) {
+      take_init(*options_.preset);
+    } else if (options_.from_file()) {
+      read_init();
+    }
     read_data();
     return std::move(data_);
   }
@@ -59,8 +63,7 @@ class LearnDataReader {
   void check_options() const {
     if (options_.most_copies && !(options_.checkpoint.file.empty() && options_.checkpoint.resume.empty()))
       throw UsageError("--preset copy-number keeps no checkpoint", "leave --checkpoint and --resume out");
-    if (options_.labels.empty() && !options_.most_copies && !options_.from_file() &&
-        options_.known_labels.empty())
+    if (options_.labels.empty() && !options_.from_model() && options_.known_labels.empty())
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
       throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
@@ -71,7 +74,7 @@ class LearnDataReader {
     check_resume(options_.checkpoint);
     const EmissionWishes& wishes = options_.emissions;
     const FrozenParts& frozen = wishes.frozen;
-    if (!options_.from_file() && !options_.most_copies &&
+    if (!options_.from_model() &&
         (frozen.start || frozen.transition || frozen.duration || wishes.frozen_parts.any()))
       throw UsageError("--freeze keeps what --init FILE gives, which is not given");
     for (const DensityPart part : kDensityParts)

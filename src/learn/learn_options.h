@@ -21,6 +21,7 @@ enum class LearnStart { kKMeans, kRandom };
 struct LearnOptions {
   InputOptions input;  // `parameters` is --init FILE, or empty; the regions are those that are learned from
   std::string chromhmm_model;            // --init chromhmm:FILE, or empty
+  std::optional<Parameters> preset;      // a model to go on from, of --preset
   std::string known_labels;              // BED file of bins whose label is known, or empty
   std::optional<int> most_copies;        // --preset copy-number: labels of so many copies, and fewer
   std::string solutions_path;            // TSV of the grid of that preset, or empty
@@ -46,6 +47,7 @@ struct LearnOptions {
 
   // Whether the fit goes on from a model, and its file.
   bool from_file() const { return !input.parameters.empty() || !chromhmm_model.empty(); }
+  bool from_model() const { return from_file() || preset || most_copies; }
   const std::string& init_path() const { return chromhmm_model.empty() ? input.parameters : chromhmm_model; }
 };
 

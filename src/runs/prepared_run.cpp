@@ -22,6 +22,7 @@
 #include "runs/piece_setup.h"
 #include "runs/piece_stream.h"
 #include "runs/report_outputs.h"
+#include "sites/site_engine.h"
 #include "windows/memory_budget.h"
 
 namespace semicrf {
@@ -93,7 +94,7 @@ PreparedRun::PreparedRun(const RunOptions& options, AnalysisList analyses)
       engines_(settled_engine(), parameters_.parameters.chain) {
   for (const Warning& warning : inputs_.warnings()) warn(warning);
   times_.end("inputs opened and engines made");
-  log_note("engine: " + engine_line(engines_.first(), engines_.threads()));
+  log_note("engine: " + engine_text());
   log_binding(inputs_.binding());
   tell_steps();
 }
@@ -146,6 +147,12 @@ void PreparedRun::tell_steps() {
     log_note("step of the tracks: " + text);
   if (const auto note = bin_size_note(steps, inputs_.bin_size())) log_note(*note);
   if (const auto warning = single_base_warning(steps, inputs_.bin_size())) report_.warn(*warning);
+}
+
+std::string PreparedRun::engine_text() const {
+  if (!options_.input.sites) return engine_line(engines_.first(), engines_.threads());
+  return engine_line(*make_site_engine(parameters_.parameters.chain, {}, engines_.threads()),
+                     engines_.threads());
 }
 
 ReadOptions PreparedRun::read_options() const {
@@ -329,8 +336,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
 
 OutputPlan PreparedRun::complete(OutputPlan plan) {
   if (!options_.stats_path.empty())
-    plan.push_back(stats_output(options_.stats_path, report_, options_.version,
-                                engine_line(engines_.first(), engines_.threads())));
+    plan.push_back(stats_output(options_.stats_path, report_, options_.version, engine_text()));
   if (options_.multiqc.wanted()) {
     const auto tracks = std::ranges::count_if(parameters().tracks, &Track::is_input);
     std::ranges::move(
@@ -366,7 +372,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
 }
 
 std::string PreparedRun::describe(const OutputPlan& plan) const {
-  std::string text = "engine\t" + engine_line(engines_.first(), engines_.threads()) + "\n";
+  std::string text = "engine\t" + engine_text() + "\n";
   text += "memory\t" + print_mebibytes(forecast_peak()) + "\n";
   text += "limit for windows\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";

@@ -47,6 +47,7 @@ class PreparedRun {
   ReadOptions read_options() const;
   EngineOptions settled_engine();
   EngineOptions for_sites(EngineOptions options);
+  std::string engine_text() const;
   void read_constraints();
   void tell_steps();
   void settle_memory();

@@ -1,7 +1,5 @@
 #include "sites/site_engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,8 +104,8 @@ class PathMessages : public ViterbiMessages {
 class SiteEngine : public Engine {
  public:
   SiteEngine(ChainModel model, std::span<const std::uint32_t> at, int threads)
-      : Engine({"sites", fmt::format("sites, double, {}", threads == 1 ? "one thread" : "two threads"),
-                std::move(model), Precision::kDouble, ChunkGrid{kWholeSequence, 0, 0.0}},
+      : Engine({"sites", "sites, double", std::move(model), Precision::kDouble,
+                ChunkGrid{kWholeSequence, 0, 0.0}},
                nullptr, one_by_one_),
         labels_(wide(this->model().num_labels)),
         threads_(threads),

@@ -16,7 +16,7 @@
 #include "core/process_memory.h"
 #include "inputs/arguments/input_arguments.h"
 #include "io/text/region.h"
-#include "learn/copy_number.h"
+#include "learn/presets.h"
 #include "log/log.h"
 #include "model/scores/feature_transform.h"
 
@@ -91,7 +91,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   } else if (arguments.init != "kmeans") {
     options.input.parameters = arguments.init;
   }
-  if (options.input.sites && !options.law.durations && !options.from_file())
+  if (options.input.sites && !options.law.durations && !options.from_model())
     options.law.durations = LawKind::kGeometric;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
@@ -160,8 +160,9 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
           "a model with labels of its own: copy-number learns purity, ploidy and copies from the track "
           "log2 (log ratios) and, for both parents' copies, baf (allele fractions of heterozygous "
           "positions, 0 to 1) or alt and depth (reads of one allele, and all). copy-number:8 has up to 8 "
-          "copies (default: 5)")
-      ->type_name("copy-number[:MOST]");
+          "copies (default: 5). methylation (unmethylated, low, partial, full; --sites) takes the tracks "
+          "methylated and total, as files of calls have them")
+      ->type_name("copy-number[:MOST]|methylation");
   add_repeatable(
       command, "--emission", arguments.emissions,
       "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, student-t, "
@@ -270,8 +271,8 @@ void add_learn_command(CLI::App& program) {
           "--solutions", arguments->options.solutions_path,
           "--preset copy-number: write purities, ploidies and their log likelihoods to this file (TSV)")
       ->needs(command->get_option("--preset"));
-  for (const char* other : {"--labels", "--labels-known", "--emission", "--outliers", "--init", "--freeze",
-                            "--transform", "--restarts", "--self-transitions"})
+  for (const char* other : {"--labels", "--labels-known", "--emission", "--outliers", "--init", "--transform",
+                            , "--restarts", "--self-transitions"})
     command->get_option("--preset")->excludes(command->get_option(other));
   command->add_flag("--dry-run", arguments->dry_run, "print data, models and memory; do not learn");
   command->add_option("--stats", arguments->options.stats_path,

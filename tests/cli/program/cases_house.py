@@ -106,7 +106,7 @@ def test_rooms_are_small(box):
 
 
 # Every room may include itself and the rooms before it.
-ROOMS = ("core log model eval/metrics io reads engine reference cpu cuda backends segmentation draw inputs windows analyses outputs runs query "
+ROOMS = ("core log model eval/metrics io reads engine reference sites cpu cuda backends segmentation draw inputs windows analyses outputs runs query "
          "bench train learn genes eval report library apps").split()
 
 
