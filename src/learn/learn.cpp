@@ -272,7 +272,8 @@ class Learner {
   }
 
   void warn_of_model() {
-    for (const Warning& warning : warnings_of_model(best_, best_bins_)) {
+    for (const Warning& warning :
+         warnings_of_model(best_, best_bins_, options_.preset ? &*options_.preset : nullptr)) {
       data_.inputs.warnings.push_back(warning);
       if (log_.warn) log_.warn(warning);
     }

@@ -93,9 +93,26 @@ std::vector<Warning> warnings_of_rare_labels(const Parameters& parameters, const
                              ", which may be noise: try fewer labels, or --min-duration"}};
 }
 
+// Labels of a preset are called by the means that it begins with.
+std::vector<Warning> warnings_of_moved_labels(const Parameters& parameters, const Parameters& preset) {
+  constexpr double kFar = 0.2;  // means are shares
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < parameters.tracks.size(); ++i) {
+    if (!parameters.tracks[i].is_density()) continue;
+    const double mean = parameters.tracks[i].density.mean, first = preset.tracks[i].density.mean;
+    if (std::abs(mean - first) > kFar)
+      found.push_back(in_quotes(parameters.tracks[i].name) + " (" + formatted("%.2f", first) + " to " +
+                      formatted("%.2f", mean) + ")");
+  }
+  if (found.empty()) return {};
+  return {{"label-moved", "means have moved far from those that labels are called by: " + few_of(found, 5) +
+                              "; --freeze means keeps labels what they are called"}};
+}
+
 }  // namespace
 
-std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins) {
+std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins,
+                                       const Parameters* preset) {
   std::vector<Warning> warnings;
   if (const auto empty = std::ranges::count_if(bins, [](double one) { return one < 1; }); empty > 0)
     warnings.push_back({"empty-label", std::to_string(empty) +
@@ -104,6 +121,8 @@ std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::
   for (const Warning& warning : warnings_of_rare_labels(parameters, bins)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_durations(parameters)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_variances(parameters)) warnings.push_back(warning);
+  if (preset != nullptr)
+    for (const Warning& warning : warnings_of_moved_labels(parameters, *preset)) warnings.push_back(warning);
   return warnings;
 }
 

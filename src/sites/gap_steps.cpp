@@ -56,7 +56,7 @@ GapSteps::Matrix GapSteps::product(const Matrix& a, const Matrix& b) const {
   return c;
 }
 
-// Of the step, n >= 0.
+// n >= 0, of the step.
 GapSteps::Matrix GapSteps::power(std::int64_t n) const {
   Matrix result(size_ * size_);
   for (std::size_t c = 0; c < size_; ++c) result[c * size_ + c] = 1;

@@ -189,7 +189,7 @@ class SiteEngine : public Engine {
   }
 
  private:
-  static constexpr double kRise = 0x1p20;  // of best scores, before whole units are taken out
+  static constexpr double kRise = 0x1p20;  // best scores that are larger lose their whole units
 
   // Fills gap_of_, and gives the different distances, sorted.
   std::vector<std::int64_t> number_gaps(std::span<const std::uint32_t> at) {

@@ -4,7 +4,7 @@ import json
 import math
 import random
 
-from harness import check
+from harness import DATA, check
 
 LABELS = 3
 MODEL = {
@@ -129,3 +129,37 @@ def test_what_sites_cannot_do_is_refused(box):
     box.fails("learn --labels 2 --sites -b 200 -o m.json calls.cov", 2)
     box.write("empty.sizes", "chr9\t1000\n")
     check("none of the chromosomes" in box.fails("decode -p model.json --sites -g empty.sizes calls.cov", 3).stderr, "-g without the chromosomes")
+
+
+def differing(box):
+    """The regions that compare --posterior finds between the groups of data/methylation, with a model of all samples."""
+    names = ["control1", "control2", "treated1", "treated2"]
+    files = ["%s=%s" % (name, DATA / "methylation" / (name + ".cov.gz")) for name in names]
+    box.ok(["learn", "--preset", "methylation", "-o", "m.json"] + [word for file in files for word in ("--sample", file)])
+    for name, file in zip(names, files):
+        box.ok(["posterior", "--sites", "-p", "m.json", "--labels-out", name, "-o", name + ".bedgraph", file.split("=", 1)[1]])
+    box.ok("compare --posterior control=control1,control2 treated=treated1,treated2 --regions regions.bed -o summary.tsv")
+    return rows_of(box.text("regions.bed"))
+
+
+def test_preset_methylation_finds_what_differs_between_groups(box):
+    found = differing(box)
+    model = json.loads(box.text("m.json"))
+    check([label["name"] for label in model["labels"]] == ["unmethylated", "low", "partial", "full"], "%s" % model["labels"])
+    means = [track["mean"] for track in model["tracks"] if "density_of" in track]
+    check(all(abs(mean - truth) < .03 for mean, truth in zip(means, (.03, .25, .6, .9))), "means %s" % means)
+    for row in rows_of((DATA / "methylation" / "changed.bed").read_text()):
+        like = [one for one in found if one[3] == row[3] and abs(int(one[1]) - int(row[1])) < 300 and abs(int(one[2]) - int(row[2])) < 300]
+        check(len(like) == 1, "%s is not among %s" % (row, found))
+    check(sum(int(row[2]) - int(row[1]) for row in found if float(row[6]) > .9) < 12000, "too much differs: %s" % found)
+
+
+def test_labels_of_a_preset_that_move_are_told(box):
+    draw = random.Random(3)
+    calls = [(10 * i, draw.randint(9, 12) if i // 40 % 2 else draw.randint(3, 6)) for i in range(400)]
+    box.write("half.cov", "".join("chr1\t%d\t%d\t%.6g\t%d\t%d\n" % (base + 1, base + 1, 100 * some / 15, some, 15 - some) for base, some in calls))
+    check("label-moved" in box.ok("learn --preset methylation --stats s.json -o m.json half.cov").stderr or "label-moved" in box.text("s.json"), "no warning")
+    box.ok("learn --preset methylation --freeze means --stats s.json -o m.json half.cov")
+    check("label-moved" not in box.text("s.json"), "means that stay are told")
+    box.fails("learn --preset nothing -o m.json half.cov", 2)
+    box.fails("learn --preset methylation --labels 3 -o m.json half.cov", 2)
