@@ -1,7 +1,7 @@
 #include "learn/presets.h"
 
-#include "core/error.h"
 #include "io/params/params_json.h"
+#include "learn/copy_number.h"
 
 namespace semicrf {
 namespace {
@@ -35,8 +35,7 @@ constexpr const char* kMethylation = R"({
 }  // namespace
 
 void apply_preset(const std::string& name, LearnOptions& options) {
-  if (name != "methylation")
-    throw UsageError("--preset: '" + name + "' is no preset", "there is methylation");
+  if (name != "methylation") return apply_copy_number(name, options);
   options.input.sites = true;
   options.preset = parse_params_json(kMethylation, "--preset " + name);
 }

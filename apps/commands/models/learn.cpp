@@ -272,7 +272,7 @@ void add_learn_command(CLI::App& program) {
           "--preset copy-number: write purities, ploidies and their log likelihoods to this file (TSV)")
       ->needs(command->get_option("--preset"));
   for (const char* other : {"--labels", "--labels-known", "--emission", "--outliers", "--init", "--transform",
-                            , "--restarts", "--self-transitions"})
+                            "--restarts", "--self-transitions"})
     command->get_option("--preset")->excludes(command->get_option(other));
   command->add_flag("--dry-run", arguments->dry_run, "print data, models and memory; do not learn");
   command->add_option("--stats", arguments->options.stats_path,

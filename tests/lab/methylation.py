@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Boundaries of simulated methylation: the preset beside hidden Markov models of two labels with distances.
+
+    methylation.py --program build/release/bin/semicrf --calls r1.cov --out FOLDER [--seed N]
+
+CpGs and coverages are those of --calls, a coverage file of Bismark with one chromosome (docs/methylation.md has how BS.chr22 becomes one); levels
+and boundaries are drawn. Prints a table. Standard library only.
+"""
+
+import argparse
+import bisect
+import pathlib
+import random
+import subprocess
+
+LENGTHS = [2000, 1500, 4000, 12000]  # bases: unmethylated, low, partial, full
+LEVELS = [(.04, 15), (.25, 6), (.6, 6), (.9, 10)]  # mean and size of the beta distribution
+FOLLOWING = [[0, .1, .2, .7], [.1, 0, .2, .7], [.1, .1, 0, .8], [.35, .25, .4, 0]]
+MODELS = {"two labels, binomial": ["--sites", "--labels", "2", "--emission", "binomial"],
+          "two labels, beta-binomial": ["--sites", "--labels", "2", "--emission", "beta-binomial"],
+          "preset": ["--preset", "methylation"]}
+
+
+def simulate(calls, seed, out):
+    """Writes calls to `out`; gives the base and the true label of each CpG."""
+    draw, lines, truth = random.Random(seed), [], []
+    label, end = 3, None
+    for row in (line.split() for line in open(calls)):
+        base, calls_here = int(row[1]) - 1, int(row[4]) + int(row[5])
+        end = base + draw.expovariate(1 / LENGTHS[label]) if end is None else end
+        while base >= end:
+            label = draw.choices(range(4), FOLLOWING[label])[0]
+            end += draw.expovariate(1 / LENGTHS[label])
+        mean, size = LEVELS[label]
+        share = draw.betavariate(mean * size, (1 - mean) * size)
+        methylated = sum(draw.random() < share for _ in range(calls_here))
+        lines.append("%s\t%d\t%d\t%.6g\t%d\t%d\n" % (row[0], base + 1, base + 1, 100 * methylated / calls_here, methylated, calls_here - methylated))
+        truth.append((base, label))
+    out.write_text("".join(lines))
+    return truth
+
+
+def matched(true, found, tolerance):
+    """Boundaries, as numbers of CpGs, that have a partner; from left to right."""
+    i = j = hits = 0
+    while i < len(true) and j < len(found):
+        if abs(true[i] - found[j]) <= tolerance:
+            hits, i, j = hits + 1, i + 1, j + 1
+        elif true[i] < found[j]:
+            i += 1
+        else:
+            j += 1
+    return hits
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--calls", required=True)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    calls = options.out / "simulated.cov"
+    truth = simulate(options.calls, options.seed, calls)
+    bases = [base for base, _ in truth]
+    true = [i for i in range(1, len(truth)) if truth[i][1] != truth[i - 1][1]]
+    print("model\tboundaries\tfound\tprecision\trecall\tF1\tF1 at the CpG\tF1 within 5")
+    for name, arguments in MODELS.items():
+        model, segments = options.out / "model.json", options.out / "segments.bed"
+        subprocess.run([options.program, "learn", "-q", *arguments, "-o", model, calls], check=True)
+        subprocess.run([options.program, "decode", "-q", "--sites", "-p", model, "-o", segments, calls], check=True)
+        rows = [line.split("\t") for line in segments.read_text().splitlines() if not line.startswith("#")]
+        found = sorted({bisect.bisect_left(bases, int(row[1])) for row in rows} - {0})
+        scores = []
+        for tolerance in (2, 0, 5):
+            hits = matched(true, found, tolerance)
+            precision, recall = hits / max(1, len(found)), hits / len(true)
+            scores += [precision, recall] if tolerance == 2 else []
+            scores.append(2 * precision * recall / max(1e-9, precision + recall))
+        print("%s\t%d\t%d\t%s" % (name, len(true), len(found), "\t".join("%.3f" % score for score in scores)))
+
+
+if __name__ == "__main__":
+    main()
