@@ -7,6 +7,7 @@
 // starts at a site where it starts behind the site before; of several that start between two sites only the
 // last one is seen, in paths as in posteriors. Double precision, in time that does not depend on the
 // distances.
+// A step of less than e^-700 counts as impossible.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ DensityFunction::Parts DensityFunction::parts(double x, double beside) const {
   const double trials = beside, successes = std::clamp(x, 0.0, trials);
   found.straight = log_inlier_ + log_beta_binomial(successes, trials);
   if (density_.mirrored) found.mirror = log_inlier_ + log_beta_binomial(trials - successes, trials);
-  found.outlier -= std::log1p(trials);
+  if (density_.outliers > 0) found.outlier -= std::log1p(trials);
   return found;
 }
 

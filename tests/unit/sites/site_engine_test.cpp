@@ -246,3 +246,24 @@ TEST_CASE("a gap of a hundred million positions costs nothing and loses no digit
   const double found = log_sum(engine->forward(window, {0, 2}, nullptr, {}).right);
   CHECK(std::abs(found - std::log(stays)) < 1e-7);
 }
+
+TEST_CASE("labels that nothing leads to again keep what sites far below them left", "[sites]") {
+  // Two labels for the whole sequence: one is e^-2000 behind at the first site, and ahead in the end.
+  ChainModel model;
+  model.num_labels = 2;
+  model.max_duration = 1;
+  model.initial = InitialTerm::kNone;
+  model.transition.assign(4, kNegativeInfinity);
+  model.duration_bias = {-1, -2};
+  model.log_tail = {-0.25, -0.5};
+  model.start_scores = model.end_scores = {0, 0};
+  const std::vector<std::uint32_t> at = {1, 3, 10};
+  const std::vector<double> scores = {0, -2000, 0, 1500, 0, 1500};
+  ScoreWindow window;
+  window.end = window.length = 3;
+  window.emissions.f64 = scores.data();
+  const auto engine = make_site_engine(model, at, 1);
+  const Found found = posteriors(*engine, window);
+  check_alike({found.log_partition}, {1000 - 2 - 9 * 0.5}, 1e-12);
+  check_alike(found.labels, {0, 1, 0, 1, 0, 1}, 1e-12);
+}
