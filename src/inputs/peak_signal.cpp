@@ -45,10 +45,24 @@ std::vector<std::optional<std::size_t>> signal_columns(const Parameters& paramet
   return columns;
 }
 
+// The column of the track log2, else the first; none where every track lacks a file.
+std::optional<std::size_t> log_ratio_column(const Parameters& parameters, const InputSet& inputs) {
+  NameIndex lacking;
+  for (const LackingTrack& track : inputs.lacking_tracks()) lacking.add(track.track);
+  std::size_t columns = 0;
+  for (const Track& track : parameters.tracks) {
+    if (!track.is_input() || lacking.contains(track.name)) continue;
+    if (track.name == "log2") return columns;
+    ++columns;
+  }
+  return columns > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
 }  // namespace
 
-PeakSignal::PeakSignal(InputSet inputs, std::vector<std::optional<std::size_t>> column_of)
-    : inputs_(std::move(inputs)), column_of_(std::move(column_of)) {}
+PeakSignal::PeakSignal(InputSet inputs, std::vector<std::optional<std::size_t>> column_of,
+                       std::optional<std::size_t> log_ratio)
+    : inputs_(std::move(inputs)), column_of_(std::move(column_of)), log_ratio_(log_ratio) {}
 
 std::shared_ptr<PeakSignal> PeakSignal::open(const InputOptions& options, const Parameters& parameters) {
   if (!parameters.emission) return nullptr;
@@ -58,7 +72,8 @@ std::shared_ptr<PeakSignal> PeakSignal::open(const InputOptions& options, const 
   tracks.end_scores.clear();
   InputSet inputs = InputSet::open(tracks, raw_parameters(parameters), RowFeatures::kInputs);
   std::vector<std::optional<std::size_t>> columns = signal_columns(parameters, inputs);
-  return std::shared_ptr<PeakSignal>(new PeakSignal(std::move(inputs), std::move(columns)));
+  const std::optional<std::size_t> log_ratio = log_ratio_column(parameters, inputs);
+  return std::shared_ptr<PeakSignal>(new PeakSignal(std::move(inputs), std::move(columns), log_ratio));
 }
 
 void PeakSignal::open_sequence(const BinLocation& piece) {
@@ -72,25 +87,44 @@ void PeakSignal::open_sequence(const BinLocation& piece) {
   scores_ = inputs_.open_scores(sequence_, {});
 }
 
-std::optional<Summit> PeakSignal::summit(const BinLocation& piece, int label, std::int64_t begin,
-                                         std::int64_t end) {
-  const std::optional<std::size_t> column = column_of_[label];
-  if (!column) return std::nullopt;
+template <class Visit>
+void PeakSignal::visit_bins(const BinLocation& piece, std::size_t column, std::int64_t begin,
+                            std::int64_t end, Visit visit) {
   open_sequence(piece);
   const std::size_t columns = scores_->rows->columns();
-  std::optional<Summit> best;
   for (std::int64_t from = begin; from < end; from += kSlab) {
     const std::int64_t to = std::min(end, from + kSlab);
     const ScoreArray rows = scores_->rows->read(piece.first_bin + from, piece.first_bin + to, buffer_);
     for (std::int64_t bin = from; bin < to; ++bin) {
       const auto row = static_cast<std::size_t>(bin - from);
-      const double value = rows.at(row * columns + *column);
+      const double value = rows.at(row * columns + column);
       const bool is_missing =
           (!buffer_.missing.empty() && buffer_.missing[row] != 0) || !std::isfinite(value);
-      if (!is_missing && (!best || value > best->value)) best = {value, bin};
+      if (!is_missing) visit(value, bin);
     }
   }
+}
+
+std::optional<Summit> PeakSignal::summit(const BinLocation& piece, int label, std::int64_t begin,
+                                         std::int64_t end) {
+  const std::optional<std::size_t> column = column_of_[label];
+  std::optional<Summit> best;
+  if (column)
+    visit_bins(piece, *column, begin, end, [&](double value, std::int64_t bin) {
+      if (!best || value > best->value) best = {value, bin};
+    });
   return best;
+}
+
+SignalMean PeakSignal::log_ratio(const BinLocation& piece, std::int64_t begin, std::int64_t end) {
+  SignalMean mean;
+  if (log_ratio_)
+    visit_bins(piece, *log_ratio_, begin, end, [&](double value, std::int64_t) {
+      mean.value += value;
+      ++mean.bins;
+    });
+  if (mean.bins > 0) mean.value /= static_cast<double>(mean.bins);
+  return mean;
 }
 
 }  // namespace semicrf

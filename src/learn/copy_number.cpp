@@ -33,6 +33,7 @@ constexpr int kHighestMedian = 4;  // copies of the median log ratio
 constexpr std::int64_t kGridBins = 1 << 15;
 constexpr int kGridIterations = 4, kMoreIterations = 6;
 constexpr std::size_t kGoOn = 4;  // points of the grid that go on with all data
+constexpr double kSame = 0.05;    // ploidies and saturations
 constexpr double kAllIterations = -1;
 constexpr double kFirstSaturation = 0.8;
 // The densities before the first iteration.
@@ -321,6 +322,16 @@ CopyNumberSearch search_copy_numbers(const TrainingData& data, const Parameters&
   });
   std::ranges::stable_sort(points, std::greater<>(),
                            [](const auto& point) { return point.first.log_likelihood; });
+  // Different numbers of copies may lead to the same place, which counts once.
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto is_there = [&](const auto& other) {
+      const CopyNumbers &a = points[i].first.numbers, &b = other.first.numbers;
+      return a.purity == b.purity && std::fabs(a.ploidy - b.ploidy) < kSame &&
+             std::fabs(a.saturation - b.saturation) < kSame;
+    };
+    points.erase(std::remove_if(points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.end(), is_there),
+                 points.end());
+  }
   CopyNumberSearch found;
   double sum = 0;
   for (const auto& [solution, state] : points)

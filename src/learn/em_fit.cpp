@@ -42,6 +42,38 @@ double log_likelihood_of(const TrainingData& data, const Parameters& parameters,
   return log_evidence(data, parameters, engine, counts, &pass) + base;
 }
 
+double score_of(const std::vector<double>& counts, const std::vector<double>& scores) {
+  double sum = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (scores[i] > kNegativeInfinity) sum += counts[i] * scores[i];
+  return sum;
+}
+
+// Entropy of the segmentations, given data with these expected counts and, of densities, posteriors: log Z
+// less the expected score.
+double entropy_of(const TrainingData& data, const Parameters& parameters, double log_z,
+                  const ParameterGradient& counts, const PosteriorRows& posteriors, bool densities) {
+  const ChainModel& chain = parameters.chain;
+  double expected = score_of(counts.start, chain.start_scores) + score_of(counts.end, chain.end_scores) +
+                    score_of(counts.transition, chain.transition) +
+                    score_of(counts.duration, chain.duration_bias) + score_of(counts.tail, chain.log_tail);
+  if (!densities) {
+    expected += score_of(counts.weights, parameters.emission->weights) +
+                score_of(counts.bias, parameters.emission->bias);
+    return std::max(0.0, log_z - expected);
+  }
+  const DensityScores scores(parameters);
+  const std::size_t labels = parameters.labels.size();
+  std::vector<double> features, row(labels);
+  for (std::size_t p = 0; p < posteriors.size(); ++p)
+    for (std::size_t t = 0; t * labels < posteriors[p].size(); ++t) {
+      scores.score(data.pieces[p].features.data() + t * scores.inputs(), features, row.data());
+      for (std::size_t c = 0; c < labels; ++c)
+        expected += static_cast<double>(posteriors[p][t * labels + c]) * row[c];
+    }
+  return std::max(0.0, log_z - expected);
+}
+
 // What the plain M-step made, which a step ahead must beat.
 struct PlainStep {
   Parameters parameters;
@@ -90,10 +122,20 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
     state.finished = state.converged || state.iterations() >= options.max_iterations;
     if (state.finished) {
       state.bins = found.counts.bias;
-      if (!validation.pieces.empty())
+      const bool of_densities = densities != nullptr;
+      state.entropy =
+          entropy_of(training, state.parameters, value - emissions.base_measure(emissions.values()),
+                     found.counts, posteriors, of_densities);
+      if (!validation.pieces.empty()) {
+        const ValueCounts values(emissions.family(), validation);
+        ParameterGradient counts(state.parameters);
+        PosteriorRows held_out;
         state.validation =
-            log_likelihood_of(validation, state.parameters, engine, emissions,
-                              ValueCounts(emissions.family(), validation), nullptr, posteriors);
+            log_likelihood_of(validation, state.parameters, engine, emissions, values, &counts, held_out);
+        state.validation_entropy =
+            entropy_of(validation, state.parameters, *state.validation - emissions.base_measure(values),
+                       counts, held_out, of_densities);
+      }
     } else {
       maximize(found.counts, law, options.frozen, emissions, state);
       if (densities != nullptr) {

@@ -36,7 +36,9 @@ struct EmState {
   std::vector<double> sizes;           // Emissions::sizes(); empty: as `emissions` begins
   std::vector<double> log_likelihood;  // ln P(tracks) of the training data, before each M-step and at the end
   std::optional<double> validation;    // for the validation data, at the end
-  std::vector<double> bins;            // (C) expected bins of each label in the training data, at the end
+  double entropy = 0;                  // nats, of the segmentations of the training data given it, at the end
+  std::optional<double> validation_entropy;
+  std::vector<double> bins;  // (C) expected bins of each label in the training data, at the end
   AheadState ahead;
   bool finished = false, converged = false;
 

@@ -272,6 +272,7 @@ class Learner {
   }
 
   void warn_of_model() {
+    if (options_.most_copies) return;  // few samples have all numbers of copies
     for (const Warning& warning :
          warnings_of_model(best_, best_bins_, options_.preset ? &*options_.preset : nullptr)) {
       data_.inputs.warnings.push_back(warning);

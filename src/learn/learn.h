@@ -17,8 +17,8 @@ struct LearnLog {
 };
 
 // Reads, fits every number of labels as often as asked for, writes the best model: of one number of labels
-// the likeliest, of several numbers the one with the best held-out likelihood, or without validation regions
-// the smallest BIC. Throws the errors of core/error.h.
+// the likeliest, of several numbers the one with the best likelihood of validation regions less the entropy
+// of their segmentations, or without such regions the smallest ICL. Throws the errors of core/error.h.
 void run_learn(const LearnOptions& options, const LearnLog& log);
 
 // What --dry-run prints: the data, the models and the memory.

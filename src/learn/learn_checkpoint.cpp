@@ -100,6 +100,8 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
   state.sizes = fields.list("sizes");
   state.bins = fields.list("bins");
   state.validation = fields.optional("validation");
+  state.entropy = fields.optional("entropy").value_or(0);
+  state.validation_entropy = fields.optional("validation_entropy");
   state.ahead = read_ahead(fields, shape);
   state.finished = fields.flag("finished");
   state.converged = fields.flag("converged");
@@ -123,6 +125,8 @@ std::string learn_checkpoint_text(const std::string& fingerprint, const std::vec
     fields.put("sizes", state.sizes);
     fields.put("bins", state.bins);
     fields.put("validation", state.validation);
+    fields.put("entropy", std::optional<double>(state.entropy));
+    fields.put("validation_entropy", state.validation_entropy);
     fields.put("longest_step", state.ahead.longest);
     fields.put("counts", flat(state.ahead.counts));
     std::vector<double> coordinates;

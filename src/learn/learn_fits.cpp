@@ -52,12 +52,16 @@ LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_param
   fit.validation = state.validation;
   fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
   fit.bic = fit.parameters * std::log(static_cast<double>(positions)) - 2 * fit.log_likelihood.back();
+  fit.icl = fit.bic + 2 * state.entropy;
+  fit.validation_entropy = state.validation_entropy;
   return fit;
 }
 
 bool is_better(const LearnedFit& a, const LearnedFit& b) {
   if (a.labels == b.labels) return a.log_likelihood.back() > b.log_likelihood.back();
-  return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
+  if (a.validation && b.validation)
+    return *a.validation - *a.validation_entropy > *b.validation - *b.validation_entropy;
+  return a.icl < b.icl;
 }
 
 Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known) {

@@ -32,7 +32,7 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
 // What is recorded of a fit to so many positions.
 LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,
                        std::int64_t positions);
-// Which of two fits is taken: of as many labels the likelier, else by the held-out likelihood or the BIC.
+// Which of two fits is taken: of as many labels the likelier, else by the held-out likelihood or the ICL.
 bool is_better(const LearnedFit& a, const LearnedFit& b);
 
 // Labels in the order of their share of the bins, largest first; the first `known` keep their places.

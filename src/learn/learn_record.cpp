@@ -28,6 +28,7 @@ std::string learn_record_text(const LearnRecord& record) {
   object["free_parameters"] = chosen.parameters;
   object["aic"] = chosen.aic;
   object["bic"] = chosen.bic;
+  object["icl"] = chosen.icl;
   if (chosen.validation) object["validation_log_likelihood"] = *chosen.validation;
   if (record.fits.size() > 1) {
     object["fits"] = Json::array();
@@ -37,8 +38,12 @@ std::string learn_record_text(const LearnRecord& record) {
                {"iterations", fit.iterations},
                {"log_likelihood", fit.log_likelihood.back()},
                {"aic", fit.aic},
-               {"bic", fit.bic}};
-      if (fit.validation) one["validation_log_likelihood"] = *fit.validation;
+               {"bic", fit.bic},
+               {"icl", fit.icl}};
+      if (fit.validation) {
+        one["validation_log_likelihood"] = *fit.validation;
+        one["validation_entropy"] = *fit.validation_entropy;
+      }
       object["fits"].push_back(std::move(one));
     }
   }
@@ -47,8 +52,12 @@ std::string learn_record_text(const LearnRecord& record) {
 
 std::vector<std::string> comparison_lines(const LearnRecord& record) {
   const bool held_out = record.validation_positions > 0;
-  std::vector<std::string> names{"labels", "start", "iterations", "ln P", "ln P per bin", "AIC", "BIC"};
-  if (held_out) names.emplace_back("held out, per bin");
+  std::vector<std::string> names{"labels",       "start", "iterations", "ln P",
+                                 "ln P per bin", "AIC",   "BIC",        "ICL"};
+  if (held_out) {
+    names.emplace_back("held out, per bin");
+    names.emplace_back("less entropy");
+  }
   std::vector<std::string> lines{joined(names, "\t")};
   for (std::size_t i = 0; i < record.fits.size(); ++i) {
     const LearnedFit& fit = record.fits[i];
@@ -59,9 +68,12 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
                                    formatted("%.2f", value),
                                    formatted("%.6f", value / static_cast<double>(record.positions)),
                                    formatted("%.1f", fit.aic),
-                                   formatted("%.1f", fit.bic)};
+                                   formatted("%.1f", fit.bic),
+                                   formatted("%.1f", fit.icl)};
     if (fit.validation)
-      cells.push_back(formatted("%.6f", *fit.validation / static_cast<double>(record.validation_positions)));
+      for (const double less : {0.0, *fit.validation_entropy})
+        cells.push_back(
+            formatted("%.6f", (*fit.validation - less) / static_cast<double>(record.validation_positions)));
     if (i == record.chosen && record.fits.size() > 1) cells.emplace_back("chosen");
     lines.push_back(joined(cells, "\t"));
   }

@@ -19,6 +19,8 @@ struct LearnedFit {
   std::optional<double> validation;    // for the validation data
   int parameters = 0;                  // free ones
   double aic = 0, bic = 0;
+  double icl = 0;  // the integrated completed likelihood's: BIC and twice the entropy of the segmentations
+  std::optional<double> validation_entropy;
 };
 
 struct LearnRecord {

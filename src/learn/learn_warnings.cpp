@@ -30,9 +30,11 @@ double mean_excess(const ChainModel& chain, int label) {
   return std::exp(log_q) / -std::expm1(log_q);
 }
 
-// Its durations fall geometrically from the first on, so that a longer table has nothing to learn.
+// Its durations fall geometrically from the first possible one on, so that a longer table has nothing to
+// learn.
 bool is_geometric(const ChainModel& chain, int label) {
   for (int k = 1; k <= chain.max_duration; ++k) {
+    if (chain.duration_score(k, label) == kNegativeInfinity) continue;
     const double step = chain.duration_score(k + 1, label) - chain.duration_score(k, label);
     if (!(std::fabs(step - chain.log_tail[label]) < 1e-9)) return false;
   }

@@ -25,6 +25,10 @@ constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed
                                         Format<SegmentOutput>{".bigbed", make_bigbed_sink},
                                         Format<SegmentOutput>{".narrowpeak", make_narrow_peak_sink},
                                         Format<SegmentOutput>{".narrowpeak.gz", make_narrow_peak_sink},
+                                        Format<SegmentOutput>{".seg", make_copy_number_sink},
+                                        Format<SegmentOutput>{".seg.gz", make_copy_number_sink},
+                                        Format<SegmentOutput>{".cns", make_copy_number_sink},
+                                        Format<SegmentOutput>{".cns.gz", make_copy_number_sink},
                                         Format<SegmentOutput>{".textgrid", make_textgrid_sink},
                                         Format<SegmentOutput>{"", make_bed_sink}};
 constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
@@ -37,7 +41,9 @@ PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFo
       formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
   PlannedOutput result{output.file, output.header, output.threads,
                        [open = format->open, output](OutputFile& file) { return open(file, output); }};
-  if (has_ending(output.file.path, {".textgrid"})) result.header.clear();  // the format knows no comments
+  // These know no comments.
+  if (has_ending(output.file.path, {".textgrid", ".seg", ".seg.gz", ".cns", ".cns.gz"}))
+    result.header.clear();
   if (is_indexed_name(output.file.path)) {
     result.header.clear();  // a binary format has no place for it
     result.kept = output.chromosomes.size() * BbiFile::kBytesPerChromosome;

@@ -41,9 +41,9 @@ struct SegmentOutput {
   PosteriorColumns support = {};
   ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
-  std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak; null: there are no tracks
+  std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak, SEG and CNS; null: there are no tracks
 };
-// BED, bigBed where is_bigbed_name() says so, narrowPeak or a TextGrid.
+// BED, bigBed where is_bigbed_name() says so, narrowPeak, a TextGrid, SEG or CNS.
 PlannedOutput segment_output(const SegmentOutput& output);
 
 // Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
@@ -116,6 +116,7 @@ PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_narrow_peak_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_copy_number_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_textgrid_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);

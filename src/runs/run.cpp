@@ -212,7 +212,7 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
-  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"}))
+  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz"}))
     output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
   if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
@@ -336,8 +336,9 @@ void check_best(const DecodeOptions& options) {
       std::pair{"--extra-columns", options.extra_columns},
       std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
       std::pair{"--only", !options.only.empty()},
-      std::pair{"a .narrowPeak or .TextGrid file",
-                has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".textgrid"})},
+      std::pair{"a .narrowPeak, .seg, .cns or .TextGrid file",
+                has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns",
+                                            ".cns.gz", ".textgrid"})},
       std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)
     if (given)

@@ -6,7 +6,8 @@
 The data are the annotated regions of the dilution series CRL2324 of the R package acnr (inst/extdata). For every share of tumour
 cells 40 profiles of 5,000 SNPs are put together from values that are drawn within regions, with five changes of region each. The
 allele fraction is |2b - 1| of heterozygous SNPs; of the others it is missing. A breakpoint is found where one of the best path is
-at most 20 SNPs away; each counts once. Needs numpy. Profiles and models are written into the folder at hand.
+at most 20 SNPs away; each counts once. With `--preset copy-number` the tracks are log2(total / 2) and folded allele fractions,
+0.5 to 1; `--alone N` learns from each of the first N profiles by itself. Needs numpy. Profiles and models are written into the folder at hand.
 """
 
 import argparse
@@ -123,7 +124,9 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--shares", default=".21,.30,.50,.79,1.0", help="of tumour cells")
+    parser.add_argument("--alone", type=int, default=0, metavar="N")
     options, learn = parser.parse_known_args()
+    names_of_tracks = "log2,baf" if "--preset" in learn else "total,allele"
     profiles = simulate(options.data)
     program = str(options.program.resolve())
     print("tumour\trecall\tprecision\tF1\tprocessor seconds")
@@ -131,16 +134,20 @@ def main():
         names = []
         for number in range(PROFILES):
             names.append("s_%d_%d" % (round(100 * share), number))
-            numpy.save(names[-1] + ".npy", profiles[share, number][0])
-        files = [name + ".npy" for name in names]
+            values = profiles[share, number][0].astype(float)
+            if "--preset" in learn:
+                values = numpy.stack([numpy.log2(numpy.maximum(values[:, 0], 0.05) / 2), 0.5 + values[:, 1] / 2], axis=1)
+            numpy.save(names[-1] + ".npy", values.astype(numpy.float32))
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        subprocess.run([program, "learn", "-q", "--track-names", "total,allele", *(learn or DEFAULT), "-o", "model.json", *files], check=True)
-        subprocess.run([program, "decode", "-q", "-p", "model.json", "--score", "none", "-o", "best.bed", *files], check=True)
-        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
         right = found = true = 0
-        for number, name in enumerate(names):
-            breaks, truth = found_breaks("best.bed", name), profiles[share, number][1]
-            right, found, true = right + matched(breaks, truth), found + len(breaks), true + len(truth)
+        for together in ([name] for name in names[:options.alone]) if options.alone else (names,):
+            files = [name + ".npy" for name in together]
+            subprocess.run([program, "learn", "-q", "--track-names", names_of_tracks, *(learn or DEFAULT), "-o", "model.json", *files], check=True)
+            subprocess.run([program, "decode", "-q", "-p", "model.json", "--score", "none", "-o", "best.bed", *files], check=True)
+            for name in together:
+                breaks, truth = found_breaks("best.bed", name), profiles[share, int(name.rsplit("_", 1)[1])][1]
+                right, found, true = right + matched(breaks, truth), found + len(breaks), true + len(truth)
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
         recall, precision = right / true, right / max(1, found)
         print("%.2f\t%.3f\t%.3f\t%.3f\t%.1f" % (share, recall, precision, 2 * right / (found + true), seconds), flush=True)
 

@@ -54,14 +54,14 @@ std::string lower_case(std::string_view text) {
 
 // Endings that mean a format, ours or that of another program.
 constexpr auto kKnown = std::to_array<Ending>(
-    {"2bit",     "7z",     "arrow",      "bam",  "bb",   "bcf",    "bdg",     "bed",   "bedgraph", "bg",
-     "bigbed",   "bigwig", "broadpeak",  "bw",   "bz2",  "cram",   "csi",     "csv",   "db",       "eps",
-     "fa",       "fasta",  "feather",    "fna",  "fq",   "fastq",  "gff",     "gff3",  "gtf",      "h5",
-     "hdf",      "hdf5",   "htm",        "html", "jpeg", "jpg",    "json",    "jsonl", "log",      "lz4",
-     "mat",      "md",     "narrowpeak", "npy",  "npz",  "ods",    "parquet", "pdf",   "pickle",   "pkl",
-     "png",      "rar",    "rdata",      "rds",  "sam",  "sqlite", "svg",     "tab",   "tar",      "tbi",
-     "textgrid", "tgz",    "toml",       "tsv",  "txt",  "vcf",    "wig",     "xls",   "xlsx",     "xml",
-     "xz",       "yaml",   "yml",        "zarr", "zip",  "zst"});
+    {"2bit",   "7z",     "arrow",     "bam",        "bb",   "bcf",  "bdg",   "bed",     "bedgraph", "bg",
+     "bigbed", "bigwig", "broadpeak", "bw",         "bz2",  "cram", "cns",   "csi",     "csv",      "db",
+     "eps",    "fa",     "fasta",     "feather",    "fna",  "fq",   "fastq", "gff",     "gff3",     "gtf",
+     "h5",     "hdf",    "hdf5",      "htm",        "html", "jpeg", "jpg",   "json",    "jsonl",    "log",
+     "lz4",    "mat",    "md",        "narrowpeak", "npy",  "npz",  "ods",   "parquet", "pdf",      "pickle",
+     "pkl",    "png",    "rar",       "rdata",      "rds",  "sam",  "seg",   "sqlite",  "svg",      "tab",
+     "tar",    "tbi",    "textgrid",  "tgz",        "toml", "tsv",  "txt",   "vcf",     "wig",      "xls",
+     "xlsx",   "xml",    "xz",        "yaml",       "yml",  "zarr", "zip",   "zst"});
 
 // What people call the formats whose endings are not their names.
 constexpr auto kNames = std::to_array<std::pair<Ending, std::string_view>>({{"bw", "bigWig"},
@@ -78,7 +78,7 @@ constexpr auto kNames = std::to_array<std::pair<Ending, std::string_view>>({{"bw
                                                                             {"json", "JSON"}});
 
 constexpr auto kBed = std::to_array<Ending>({"bed", "tsv", "tab", "txt"});
-constexpr auto kPeaks = std::to_array<Ending>({"bed", "narrowpeak", "tsv", "tab", "txt"});
+constexpr auto kPeaks = std::to_array<Ending>({"bed", "narrowpeak", "seg", "cns", "tsv", "tab", "txt"});
 constexpr auto kBigBedOrGrid = std::to_array<Ending>({"bb", "bigbed", "textgrid"});
 constexpr auto kBedGraph = std::to_array<Ending>({"bedgraph", "bdg", "bg", "bed", "tsv", "tab", "txt"});
 constexpr auto kTsv = std::to_array<Ending>({"tsv", "tab", "txt", "bed"});
@@ -123,8 +123,8 @@ const OutputFormat& format_of(OutputKind kind) {
   // In the order of OutputKind.
   static const auto formats = std::to_array<OutputFormat>({
       {"segments are", "BED or bigBed", ".bed or .bb", kBed, kBigBed},
-      {"segments are", "BED, bigBed, narrowPeak or TextGrid", ".bed, .bb, .narrowPeak or .TextGrid", kPeaks,
-       kBigBedOrGrid},
+      {"segments are", "BED, bigBed, narrowPeak, SEG, CNS or TextGrid",
+       ".bed, .bb, .narrowPeak, .seg, .cns or .TextGrid", kPeaks, kBigBedOrGrid},
       {"this output is", "BED", ".bed", kBed, {}},
       {"posteriors are", "bedGraph or bigWig", ".bedgraph or .bw", kBedGraph, kBigWig},
       {"posteriors are", "bedGraph, bigWig or NumPy arrays", ".bw, .npy or .npz, or a prefix", kBedGraph,

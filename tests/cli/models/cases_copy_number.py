@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 import random
 
 from cases_learn import near, stats
@@ -86,6 +87,32 @@ def profile_rows(box):
     return [values[i:i + 2] for i in range(0, len(values), 2)]
 
 
+def test_segments_for_other_programs(box):
+    """SEG and CNS: means of log ratios over the segments, copies of the labels, their probabilities."""
+    rows = profile(random.Random(8))
+    rows[130][0] = float("nan")
+    box.write("a.npy", npy(rows))
+    box.ok("learn -q --preset copy-number:4 --track-names log2,baf -o m.json a.npy")
+    box.ok("decode -q -p m.json --table t.tsv -o s.cns a.npy")
+    box.ok("decode -q -p m.json --score none -o tumour.seg a.npy")
+    truth = [line.split("\t") for line in box.text("t.tsv").splitlines() if not line.startswith("#")]
+    cns = [line.split("\t") for line in box.text("s.cns").splitlines()]
+    seg = [line.split("\t") for line in box.text("tumour.seg").splitlines()]
+    check(cns[0] == ["chromosome", "start", "end", "gene", "log2", "probes", "cn", "cn1", "cn2", "p_label"], "%r" % cns[0])
+    check(seg[0] == ["ID", "chrom", "loc.start", "loc.end", "num.mark", "seg.mean"], "%r" % seg[0])
+    check(len(truth) == len(cns) - 1 == len(seg) - 1 == len(STATES), "%d, %d, %d lines" % (len(truth), len(cns), len(seg)))
+    for one, c, s in zip(truth, cns[1:], seg[1:]):
+        begin, end = int(one[1]), int(one[2])
+        values = [row[0] for row in rows[begin:end] if not math.isnan(row[0])]
+        major, minor = one[3].split("+")
+        check(c[:4] + c[5:] == ["a", one[1], one[2], "-", str(len(values)), str(int(major) + int(minor)), major, minor, one[4]], "%r, %r" % (c, one))
+        check(s[:5] == ["tumour", "a", str(begin + 1), one[2], str(len(values))], "%r, %r" % (s, one))
+        near(float(c[4]), sum(values) / len(values), 1e-5, "mean of CNS")
+        near(float(s[5]), sum(values) / len(values), 1e-5, "mean of SEG")
+    check(any(int(line[5]) != int(line[2]) - int(line[1]) for line in cns[1:]), "a bin without a value")
+    box.fails("decode -q -p m.json --best 2 -o s.seg a.npy", (2,), ".seg")
+
+
 def test_log_ratios_alone(box):
     """A table as CNVkit writes it, bins of unequal sizes; without alleles labels are numbers of copies."""
     rng = random.Random(5)
@@ -102,6 +129,19 @@ def test_log_ratios_alone(box):
     check(model["training"]["copy_number"]["saturation"] == 1 and model["training"]["options"]["preset"] == "copy-number:4", "%r" % model["training"])
     box.ok("decode -q -p m.json --score none -o d.bed t.cnr?column=log2")
     check([label for _, label in starts(box, "d.bed")] == ["2", "1", "2", "3", "2", "4", "2"], "%r" % starts(box, "d.bed"))
+
+
+def test_the_page(box):
+    """The commands of docs/copy-number.md on the data of the clone, and what the page says of them."""
+    data = pathlib.Path(__file__).resolve().parents[3] / "data" / "copy_number" / "tumour.cnr"
+    box.ok("learn -q --preset copy-number -b 100000 --solutions solutions.tsv -o model.json %s" % data)
+    box.ok("decode -q -p model.json -o tumour.cns %s" % data)
+    found = json.loads(box.text("model.json"))["training"]["copy_number"]
+    near(found["purity"], 0.58, 0.01, "purity")
+    near(found["ploidy"], 2.32, 0.01, "ploidy")
+    segments = [line.split("\t") for line in box.text("tumour.cns").splitlines()[1:]]
+    check([(one[5], one[7] + "+" + one[8]) for one in segments] ==
+          [("90", "1+1"), ("58", "2+1"), ("52", "1+1"), ("70", "1+0"), ("30", "2+0"), ("100", "1+1"), ("65", "2+2"), ("20", "3+1"), ("65", "1+1"), ("40", "2+1")], "%r" % segments)
 
 
 def test_wishes_of_the_preset(box):

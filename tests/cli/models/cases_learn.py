@@ -194,14 +194,22 @@ def test_threads_and_seeds(box):
 def test_numbers_of_labels_are_compared(box):
     write_samples(box, bernoulli)
     result = box.ok("learn --progress off --labels 2,3,4 --max-duration 25 -o m.json a.npy b.npy")
-    check(result.stderr.count("chosen") == 1 and "BIC" in result.stderr, result.stderr)
+    check(result.stderr.count("chosen") == 1 and "ICL" in result.stderr, result.stderr)
     training = json.loads(box.text("m.json"))["training"]
-    by_bic = min(training["fits"], key=lambda fit: fit["bic"])
-    check(len(json.loads(box.text("m.json"))["labels"]) == by_bic["labels"], "not the smallest BIC")
+    by_icl = min(training["fits"], key=lambda fit: fit["icl"])
+    check(len(json.loads(box.text("m.json"))["labels"]) == by_icl["labels"], "not the smallest ICL")
+    # Its entropy is what posteriors say of the segmentations, of linear emissions and of densities.
+    for emission in ("bernoulli", "gaussian", "student-t"):
+        box.ok("learn -q --precision double --labels 3 --emission %s --max-duration 25 --max-iterations 5 -o e.json a.npy b.npy" % emission)
+        found = json.loads(box.text("e.json"))["training"]
+        log_z(box, "e.json")
+        entropy = sum(sequence["segmentation_entropy"] for sequence in stats(box, "z.json")["sequences"])
+        check(entropy > (1 if emission == "bernoulli" else 0), "%s: entropy %r" % (emission, entropy))
+        near(found["icl"], found["bic"] + 2 * entropy, 1e-6, emission + ": ICL")
     box.ok("learn -q --precision double --labels 2,3,4 --max-duration 25 --val-region b:1-600 -o v.json --stats s.json a.npy b.npy")
     training = json.loads(box.text("v.json"))["training"]
     check(training["positions"] == BINS and training["validation_positions"] == BINS, "bins %r" % training)
-    best = max(training["fits"], key=lambda fit: fit["validation_log_likelihood"])
+    best = max(training["fits"], key=lambda fit: fit["validation_log_likelihood"] - fit["validation_entropy"])
     check(len(json.loads(box.text("v.json"))["labels"]) == best["labels"], "not the best held-out likelihood")
     near(stats(box)["validation_log_likelihood"], best["validation_log_likelihood"], 0, "held out")
 

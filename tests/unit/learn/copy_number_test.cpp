@@ -9,6 +9,7 @@
 
 #include "learn/learn_data.h"
 #include "learn/learn_fits.h"
+#include "learn/presets.h"
 #include "model/scores/densities.h"
 #include "support/catch.h"
 #include "unit/learn/learn_samples.h"
