@@ -36,8 +36,10 @@ EdgeBytes edge_bytes(const PieceChain& chain, const AnalysisList& analyses, std:
   for (const EdgeWindow* edge : {&chain.edges->left, &chain.edges->right}) {
     if (!edge->exists()) continue;
     const ChunkGrid grid = edge->engine->grid(0);
-    const std::size_t plain =
-        static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * edge->plain->bytes_per_position();
+    const std::size_t plain_bytes =
+        analyses.constraints ? ConstrainedShape(*edge->plain, edge->roles->base()).bytes_per_position()
+                             : edge->plain->bytes_per_position();
+    const std::size_t plain = static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * plain_bytes;
     for_each_pass(*edge->engine, *edge->scores, {edge->roles, nullptr}, analyses,
                   [&](std::size_t number, const WindowNeeds& needs) {
                     if (number != wanted) return;
@@ -47,10 +49,6 @@ EdgeBytes edge_bytes(const PieceChain& chain, const AnalysisList& analyses, std:
                   });
   }
   return sum;
-}
-
-EdgeLengths lengths_of(const EdgeWindows* edges) {
-  return edges != nullptr ? EdgeLengths{edges->left.positions, edges->right.positions} : EdgeLengths{};
 }
 
 std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
@@ -124,21 +122,12 @@ PieceResult run_all(const PieceContext& context, const PiecePlan& plan, const Bl
   return result;
 }
 
-// Replaces the forbidden labels, which are those of the base model, by all their roles in the chain.
-void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constraints) {
-  for (Constraint& one : constraints) {
-    std::vector<int> all;
-    for (const int label : one.forbidden)
-      for (int role = 0; role < roles.count(); ++role) all.push_back(label * roles.count() + role);
-    one.forbidden = std::move(all);
-  }
-}
-
 // `context` has the scores without constraints.
 PieceResult run_constrained(const PieceContext& context, const PiecePlan& plan, Constraints constraints,
                             const BlockSink& sink) {
   const AnalysisList& analyses = context.analyses;
-  ConstraintPasses passes(context.engine, context.source, plan.windows.back(), context.threads);
+  ConstraintPasses passes(context.engine, context.source, context.chain, plan.windows.back(),
+                          context.threads);
   const auto refuse = [&] {
     if (const std::optional<std::size_t> first = passes.first_impossible(constraints))
       analyses.constraints->refuse(constraints[*first], context.identity.location);
@@ -153,9 +142,9 @@ PieceResult run_constrained(const PieceContext& context, const PiecePlan& plan, 
   double penalty = found ? found->penalty : 0;
   if (found)
     for (const auto& one : analyses) penalty = std::max(penalty, one->least_penalty());
-  ConstrainedSource constrained(context.source, context.engine.model(), constraints, context.threads,
-                                penalty);
-  const PieceContext own{context.engine, constrained,      &context.source, context.chain,
+  ConstrainedPiece piece(context.engine.model(), context.source, context.chain, constraints, context.threads,
+                         penalty);
+  const PieceContext own{context.engine, piece.source(),   &context.source, piece.chain(),
                          analyses,       context.identity, context.threads, context.progress};
   PieceResult result = run_all(own, plan, sink);
   if (!result.feasible) refuse();
@@ -174,7 +163,6 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const PieceChain&
   const PieceContext context{engine, source, nullptr, chain, analyses, identity, plan.threads, progress};
   std::vector<Constraint> constraints;
   if (analyses.constraints) constraints = analyses.constraints->of(identity.location, identity.bins);
-  if (chain.roles != nullptr) forbid_all_roles(*chain.roles, constraints);
   if (!constraints.empty()) return run_constrained(context, plan, constraints, sink);
   PieceResult result = run_all(context, plan, sink);
   if (analyses.constraint_probability) result.log_constraint_probability = 0;

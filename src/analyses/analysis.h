@@ -28,6 +28,7 @@
 #include "io/text/chromosomes.h"
 #include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
+#include "windows/edge_windows.h"
 #include "windows/window_loop.h"
 
 namespace semicrf {
@@ -97,16 +98,6 @@ struct PieceIdentity {
   std::int64_t bins = 0;
 };
 
-// The labels of the chain that engine and source have.
-struct PieceChain {
-  // The roles of the labels of a piece that was cut: engine and source have their chain, results the labels
-  // of its base. Null: engine and source have the labels of the model.
-  const EdgeRoles* roles = nullptr;
-  // The windows at the edges of a piece that was cut; engine and source are those of the model. Null: the
-  // edges have no windows of their own.
-  const EdgeWindows* edges = nullptr;
-};
-
 // What an analysis computes with. All must outlive the call.
 struct PieceContext {
   Engine& engine;
@@ -165,8 +156,6 @@ class Analysis {
   virtual std::size_t workspace_bytes(const Engine&, std::int64_t) const { return 0; }
 
   // --- what it can and gives
-  // Whether it can be computed with windows of their own at cut edges (EdgeWindows).
-  virtual bool knows_edge_windows() const { return false; }
   // Whether it can be computed of sites, by their engine (src/sites).
   virtual bool knows_sites() const { return false; }
   // Whether run_together() can compute it.
@@ -233,7 +222,6 @@ class AnalysisList {
   std::size_t kept_bytes() const { return sum(&Analysis::kept_bytes); }
   bool finds_path() const { return any(&Analysis::finds_path); }
   bool gives_posteriors() const { return any(&Analysis::gives_posteriors); }
-  bool knows_edge_windows() const { return !constraints && all(&Analysis::knows_edge_windows); }
   bool knows_sites() const { return !constraints && all(&Analysis::knows_sites); }
   bool computes_together() const { return !constraints && all(&Analysis::computes_together); }
   bool needs_constraint_check() const {

@@ -168,7 +168,7 @@ class Comparer {
     ModelDifference result;
     result.pieces = 1;
     result.positions = piece.bins.size();
-    result.other_log_partition = log_partition(other_engine, *other, plans.second, progress);
+    result.other_log_partition = log_partition(other_engine, *other, plans.second, {}, progress);
     double uncertainty = 0;
     const auto expect = [&](Engine& of_p, const WindowPlan& plan, const ProgressCallback& advance) {
       CrossScore cross(of_p.model(), other_engine.model(), *other, of_p.precision(), request_.engine.threads,

@@ -80,8 +80,8 @@ bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   const std::size_t share = options_.window_budget / threads;
   const OpenSource open = [&] { return make_piece_source(piece.scores, piece.bins); };
-  const PieceSetup setup = set_up_piece(engines_, {0, true}, options_.analyses, piece.location, piece.cut,
-                                        piece.bins.size(), open);
+  const PieceSetup setup =
+      set_up_piece(engines_, {0, true}, piece.location, piece.cut, piece.bins.size(), open);
   const std::size_t bytes =
       whole_bytes(*setup.engine, *setup.source, setup.chain, options_.analyses) + piece.scores->cached_bytes;
   if (bytes > share) return false;

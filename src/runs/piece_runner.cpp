@@ -161,11 +161,10 @@ void PieceRunner::compute(Engine& engine, Job& job) {
 
 void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t number) {
   const PieceSetup setup =
-      set_up_piece(engines_, engines_.worker_of(engine), options_.analyses, piece.location, piece.cut,
-                   piece.bins.size(), [&] {
-                     return std::make_unique<TimedSource>(make_piece_source(piece.scores, piece.bins),
-                                                          report_.read, shared_);
-                   });
+      set_up_piece(engines_, engines_.worker_of(engine), piece.location, piece.cut, piece.bins.size(), [&] {
+        return std::make_unique<TimedSource>(make_piece_source(piece.scores, piece.bins), report_.read,
+                                             shared_);
+      });
   const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.devices());
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
   PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, share - kept);
@@ -221,7 +220,7 @@ void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::
                                           ? engines_.worker_of(engine)
                                           : EnginePool::Worker{static_cast<std::size_t>(thread), true};
     const PieceSetup setup = set_up_piece(
-        engines_, worker, options_.analyses, piece.piece.location, piece.piece.cut, piece.piece.bins.size(),
+        engines_, worker, piece.piece.location, piece.piece.cut, piece.piece.bins.size(),
         [&] { return std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels); });
     const BlockSink keep = [&](const PieceResult&, const PosteriorBlock& block) {
       if (finished[i].block) return finished[i].block->append(block);

@@ -104,8 +104,8 @@ EdgeWindow edge_window(const EnginePool& engines, const EnginePool::Worker& work
 }  // namespace
 
 PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
-                        const AnalysisList& analyses, const BinLocation& location, CutEdges cut,
-                        std::int64_t bins, const OpenSource& open) {
+                        const BinLocation& location, CutEdges cut, std::int64_t bins,
+                        const OpenSource& open) {
   PieceSetup setup;
   if (location.sites) {
     setup.own = make_site_engine(engines.first().model(), sites_of(location, bins),
@@ -114,9 +114,7 @@ PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& wor
     setup.source = open();
     return setup;
   }
-  EdgeLengths lengths;
-  if (cut.any() && analyses.knows_edge_windows())
-    lengths = edge_lengths(engines.engine(worker, {}), cut, bins);
+  const EdgeLengths lengths = cut.any() ? edge_lengths(engines.engine(worker, {}), cut, bins) : EdgeLengths{};
   if (!lengths.any()) {
     setup.engine = &engines.engine(worker, cut);
     setup.chain.roles = engines.roles(cut);

@@ -39,7 +39,6 @@ struct PieceSetup {
 // labels of the model; it may be called several times. Scores that are read from several sources are read by
 // one thread at a time.
 PieceSetup set_up_piece(const EnginePool& engines, const EnginePool::Worker& worker,
-                        const AnalysisList& analyses, const BinLocation& location, CutEdges cut,
-                        std::int64_t bins, const OpenSource& open);
+                        const BinLocation& location, CutEdges cut, std::int64_t bins, const OpenSource& open);
 
 }  // namespace semicrf

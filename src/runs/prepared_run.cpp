@@ -178,7 +178,7 @@ void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
     }
     const BinLocation location = locate(inputs_.sequences()[i], inputs_.bin_size(), 0);
     const auto visit_length = [&](std::int64_t length) {
-      const PieceSetup setup = set_up_piece(engines_, {}, analyses_, location, cut, length, [&] {
+      const PieceSetup setup = set_up_piece(engines_, {}, location, cut, length, [&] {
         return make_piece_source(scores, {0, length});
       });
       visit(LongestPiece{inputs_.sequences()[i], pieces, *setup.source, *setup.engine, setup.chain,
@@ -186,7 +186,7 @@ void PreparedRun::for_each_sequence(Visit visit, bool shorter) const {
     };
     visit_length(longest(pieces));
     const auto has_edge_windows = [&](std::int64_t length) {
-      return analyses_.knows_edge_windows() && edge_lengths(engines_.first(), cut, length).any();
+      return edge_lengths(engines_.first(), cut, length).any();
     };
     if (!shorter || !has_edge_windows(longest(pieces))) continue;
     std::int64_t rest = 0;

@@ -72,6 +72,16 @@ EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length
   return fits && grid.warmup > engine.model().max_duration ? lengths : EdgeLengths{};
 }
 
+EdgeLengths lengths_of(const EdgeWindows* edges) {
+  return edges != nullptr ? EdgeLengths{edges->left.positions, edges->right.positions} : EdgeLengths{};
+}
+
+EdgeWindows resized(EdgeWindows edges, EdgeLengths lengths) {
+  edges.left.positions = lengths.left;
+  edges.right.positions = lengths.right;
+  return edges;
+}
+
 BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring) {
   BoundaryState result = at_the_same_boundary(state);
   const auto twice = [](const std::vector<double>& entries) {

@@ -24,6 +24,8 @@ struct EdgeWindow {
   Engine* engine = nullptr;             // has the chain of `roles`, and computes in the host's memory
   std::shared_ptr<ScoreSource> scores;  // scores of that chain
   std::shared_ptr<ScoreSource> plain;   // scores of the model's own labels
+  // Those of the chain without constraints, where `scores` has any; else null.
+  std::shared_ptr<ScoreSource> unconstrained;
 
   bool exists() const { return positions > 0; }
 };
@@ -33,10 +35,28 @@ struct EdgeWindows {
   const EdgeRoles* roles = nullptr;  // roles of the piece; they say what its first and last segment score
 };
 
+// The labels of the chain that an engine and a source of scores have.
+struct PieceChain {
+  // The roles of the labels of a piece that was cut: engine and source have their chain, results the labels
+  // of its base. Null: engine and source have the labels of the model.
+  const EdgeRoles* roles = nullptr;
+  // The windows at the edges of a piece that was cut; engine and source are those of the model. Null: the
+  // edges have no windows of their own.
+  const EdgeWindows* edges = nullptr;
+  bool mirrored = false;  // whether all of that is of the reversed sequence
+
+  // The roles of the cut edges of the piece; null: it has none.
+  const EdgeRoles* cut() const { return edges != nullptr ? edges->roles : roles; }
+};
+
 // The shortest windows whose inner edges lie further than K and a warm-up from the cuts, such that the
 // windows between them may be computed by `engine`, which has the model's own chain. None where the piece is
 // too short for that, or cannot be cut into windows.
 EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length);
+
+EdgeLengths lengths_of(const EdgeWindows* edges);  // null: none
+// The same windows with other lengths, for another engine between them.
+EdgeWindows resized(EdgeWindows edges, EdgeLengths lengths);
 
 // A state of the model's labels, at a boundary that lies further than K from the cut edge of `roles`, in the
 // labels of roles.chain(): forward into the last window, or backward into the first one.

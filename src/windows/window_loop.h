@@ -128,9 +128,11 @@ class WindowLoop {
   // The first and the last one of the windows between those at the edges.
   std::int64_t first_inner() const { return plan_.edges.left > 0 ? 1 : 0; }
   std::int64_t last_inner() const { return first_inner() + plan_.inner_count() - 1; }
-  // The roles of the labels of window n; null: its labels are those of the model.
+  // The roles of the labels of window n, a window at an edge; null: its labels are those of `source`.
   const EdgeRoles* roles(std::int64_t n) const;
   Engine& engine(std::int64_t n) const;
+  // The window of its own at an edge; null: window n is between them.
+  const EdgeWindow* edge(std::int64_t n) const;
   // Scores of window n with its halos, see WindowReader::read; in the labels of the window.
   ScoreWindow read(std::int64_t n);
   // Scores of a window at an edge with its halos, in the labels of the model.
@@ -176,8 +178,6 @@ class WindowLoop {
         : scores(*edge.engine, *edge.scores, plan, kind), plain(*edge.engine, *edge.plain, plan, kind) {}
     WindowReader scores, plain;
   };
-  // Null: window n is between them.
-  const EdgeWindow* edge(std::int64_t n) const;
   EdgeReaders& edge_readers(std::int64_t n) { return n == 0 ? *first_ : *last_; }
 
   const WindowPlan& plan_;

@@ -1,7 +1,7 @@
 #include "analyses/best_paths/best_paths.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <optional>
 #include <utility>
 
 #include "analyses/analysis.h"
@@ -17,60 +17,22 @@ namespace semicrf {
 
 namespace {
 
-class BestPathsFinder {
- public:
-  BestPathsFinder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const SegmentList& best,
-                  std::size_t most, const ProgressCallback& progress)
-      : engine_(engine),
-        plan_(plan),
-        loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress),
-        reach_(plan.count() > 1 ? engine.model().max_duration : 0),
-        rows_(engine.model(), reach_),
-        search_(engine.model(), plan.length, best, most - 1, engine.precision()) {
-    if (plan.count() > 1 && plan.left_halo <= reach_)
-      throw std::logic_error("the windows of the best paths see too little to their left");
-  }
-
-  Deviations run(ChunkTotals& totals) {
-    edges_.resize(plan_.count());
-    loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
-      scores_ = scores;
-      ForwardWindow window = compute(n);
-      totals.add(window.chunks);
-      if (n < loop_.last()) edges_[static_cast<std::size_t>(n) + 1] = rows_.edge();
-      return std::move(window.right);
-    });
-    loop_.right_to_left([&](std::int64_t n) {
-      if (n != loop_.last()) {
-        scores_ = loop_.read(n);
-        compute(n);
-      }
-      const CentredScores centred(engine_.model(), scores_);
-      times_.end("messages");
-      search_.search(plan_.range(n), ChoiceFinder(engine_.model(), rows_, centred));
-      times_.end("search");
-    });
-    return search_.finish();
-  }
-
- private:
-  ForwardWindow compute(std::int64_t n) {
-    ForwardWindow window =
-        engine_.best_forward(scores_, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
-    rows_.finish(window, n == 0 ? nullptr : &edges_[n]);
-    return window;
-  }
-
-  Engine& engine_;
-  const WindowPlan& plan_;
-  WindowLoop loop_;
-  std::int64_t reach_;
-  ForwardRows rows_;
-  ScoreWindow scores_;              // scores of the current window
-  std::vector<ForwardEdge> edges_;  // the messages before window n; [0] is unused
-  DeviationSearch search_;
-  StageTimes times_{"best segmentations"};
-};
+Deviations search_deviations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const PieceChain& chain, const SegmentList& best, std::size_t most,
+                             const ProgressCallback& progress, ChunkTotals& totals) {
+  StageTimes times("best segmentations");
+  ForwardPass pass(engine, source, plan, chain, {.semiring = Semiring::kMax, .traces_back = true}, progress);
+  const PieceDurations durations(pass.model(), chain.cut(), source.length());
+  DeviationSearch search(pass.model(), plan.length, best, most - 1, engine.precision());
+  pass.left_to_right(totals, [] {});
+  pass.right_to_left([&] {
+    const LabelScores scores = pass.scores();
+    times.end("messages");
+    search.search(pass.range(), ChoiceFinder(pass.model(), durations, pass.rows(), scores));
+    times.end("search");
+  });
+  return search.finish();
+}
 
 // Losses are known to the precision of the messages, so that paths near the end of the list may come in a
 // wrong order: more are looked for than are wanted, and those that score best are taken. In a million bins of
@@ -81,18 +43,25 @@ std::size_t with_spare(std::size_t most) {
 }
 
 Deviations find_deviations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                           const SegmentList& best, const BestPathsRequest& request,
+                           const PieceChain& chain, const SegmentList& best, const BestPathsRequest& request,
                            const ProgressCallback& progress, ChunkTotals& totals) {
   const std::size_t most = with_spare(static_cast<std::size_t>(request.most));
   if (engine.info().best_messages)
-    return BestPathsFinder(engine, source, plan, best, most, progress).run(totals);
+    return search_deviations(engine, source, plan, chain, best, most, progress, totals);
   EngineOptions options = request.engine;
   options.backend = EngineOptions::Backend::kCpu;
   options.threads = request.threads;
   const std::unique_ptr<Engine> host = make_engine(options, engine.model());
-  const WindowPlan host_plan = plan_windows(source.length(), host->grid(source.length()),
-                                            best_paths_needs(*host, source), plan.budget);
-  return BestPathsFinder(*host, source, host_plan, best, most, progress).run(totals);
+  PieceChain host_chain = chain;
+  std::optional<EdgeWindows> edges;
+  if (chain.edges != nullptr) {
+    edges = resized(*chain.edges, edge_lengths(*host, chain.cut()->cut(), source.length()));
+    host_chain.edges = &*edges;
+  }
+  const WindowPlan host_plan =
+      plan_windows(source.length(), host->grid(source.length()), best_paths_needs(*host, source), plan.budget,
+                   lengths_of(host_chain.edges));
+  return search_deviations(*host, source, host_plan, host_chain, best, most, progress, totals);
 }
 
 }  // namespace
@@ -104,27 +73,21 @@ WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source) {
 }
 
 BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                          const ViterbiResult& best, const EdgeRoles* roles, const BestPathsRequest& request,
+                          const PieceChain& chain, const ViterbiResult& best, const BestPathsRequest& request,
                           const ProgressCallback& progress) {
   BestPaths result;
   result.length = source.length();
-  result.log_partition = log_partition(engine, source, plan, progress);
-  SegmentList with_roles;
-  if (roles != nullptr) {
-    result.roles = roles->count();
-    with_roles = best.segments.relabelled(
-        result.length, [&](const Segment& segment) { return roles->with_role(segment, result.length); });
-  }
-  result.deviations = find_deviations(engine, source, plan, roles != nullptr ? with_roles : best.segments,
-                                      request, progress, result);
+  result.log_partition = log_partition(engine, source, plan, chain, progress);
+  result.deviations = find_deviations(engine, source, plan, chain, best.segments, request, progress, result);
   result.paths = rank_paths(result.deviations, with_spare(static_cast<std::size_t>(request.most)));
   result.paths.resize(std::min(result.paths.size(), static_cast<std::size_t>(request.most)));
-  const ChainModel& model = engine.model();
+  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
+  const bool has_initial_term = PieceDurations(model, chain.cut(), result.length).has_initial_term();
   for (const RankedPath& path : result.paths) {
     const double score = best.score.value() + path.gain;
     // Under the uniform initial term log Z sums over all transitions into the first label, where the score of
     // a path has the largest.
-    const double log_weight = score + initial_gain(model, path.first_label);
+    const double log_weight = score + (has_initial_term ? initial_gain(model, path.first_label) : 0);
     result.ranks.push_back({score, std::min(0.0, log_weight - result.log_partition)});
   }
   return result;
@@ -159,8 +122,8 @@ void KBest::run(const PieceContext& context, const WindowPlan& plan, PieceResult
   request.most = most_;
   request.engine = context.analyses.engine.value_or(EngineOptions{});
   request.threads = context.threads;
-  result.put(find_best_paths(context.engine, context.source, plan, result.get<ViterbiResult>(),
-                             context.chain.roles, request, context.progress));
+  result.put(find_best_paths(context.engine, context.source, plan, context.chain, result.get<ViterbiResult>(),
+                             request, context.progress));
 }
 
 double KBest::least_penalty() const { return kRankedPenalty; }

@@ -17,7 +17,7 @@
 #include "analyses/best_paths/deviation_search.h"
 #include "analyses/viterbi/viterbi_decoder.h"
 #include "engine/options.h"
-#include "model/scores/edge_roles.h"
+#include "windows/edge_windows.h"
 #include "windows/window_loop.h"
 
 namespace semicrf {
@@ -35,11 +35,10 @@ struct BestPaths : ChunkTotals {
   // The segments of rank 0, 1, ...; `best`: those of rank 0. The list is made on demand, so that not all need
   // be in memory at once.
   SegmentList segments(std::size_t rank, const SegmentList& best) const {
-    return segments_of(paths[rank], deviations, best, length, roles);
+    return segments_of(paths[rank], deviations, best, length);
   }
 
   std::int64_t length = 0;
-  int roles = 1;  // roles of each label in the chain, EdgeRoles::count()
   Deviations deviations;
   std::vector<RankedPath> paths;
 };
@@ -53,10 +52,9 @@ struct BestPathsRequest {
 WindowNeeds best_paths_needs(const Engine& engine, const ScoreSource& source);
 
 // `best`: the best path of the source, which has one; it is rank 0. `plan`: made with best_paths_needs().
-// Neither windows nor threads change the result. `roles`: the roles of a piece that was cut, whose chain the
-// engine has; labels of `best` and of the result are those of the base model. Null: the piece was not cut.
+// Neither windows nor threads change the result. Labels of `best` and of the result are those of the model.
 BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                          const ViterbiResult& best, const EdgeRoles* roles, const BestPathsRequest& request,
+                          const PieceChain& chain, const ViterbiResult& best, const BestPathsRequest& request,
                           const ProgressCallback& progress = {});
 
 // The N best segmentations (k-best) as an analysis.

@@ -57,14 +57,16 @@ void ChoiceFinder::find_ends(const PathNode& node, std::vector<Choice>& choices)
       if (here == kNegativeInfinity) return;
       content.add(here);
       const LogMessage before = rows_.start(e - k, node.label);
-      add_possible(k - 1,
-                   content.plus(before.level - base) + (before.value + model_.duration_score(k, node.label)),
-                   content, choices);
+      add_possible(
+          k - 1,
+          content.plus(before.level - base) + (before.value + durations_.score({e - k, e, node.label})),
+          content, choices);
     }
   });
   if (k <= model_.max_duration || !model_.has_tail()) return;
   const LogMessage tail = rows_.tail(e, node.label);
-  add_possible(model_.max_duration, tail.value + (tail.level - base), content, choices);
+  add_possible(model_.max_duration, tail.value + (tail.level - base) + durations_.out_of_tail(e, node.label),
+               content, choices);
 }
 
 void ChoiceFinder::find_tails(const PathNode& node, const CompensatedSum& open,
@@ -79,8 +81,7 @@ void ChoiceFinder::find_tails(const PathNode& node, const CompensatedSum& open,
   content.add(first);
   const LogMessage before = rows_.start(start, node.label);
   add_possible(0,
-               content.plus(before.level - base) +
-                   (before.value + model_.duration_score(model_.max_duration + 1, node.label)),
+               content.plus(before.level - base) + (before.value + durations_.into_tail(start, node.label)),
                content, choices);
   if (start == 0) return;
   const double last = scores_.emission(b - 1, node.label);
@@ -91,7 +92,7 @@ void ChoiceFinder::find_tails(const PathNode& node, const CompensatedSum& open,
 }
 
 double ChoiceFinder::start_score(std::int64_t start, int label) const {
-  const bool first = start == 0 && model_.initial == InitialTerm::kUniform;
+  const bool first = start == 0 && durations_.has_initial_term();
   return scores_.start(start, label) + (first ? transitions_into(model_, label).largest : 0);
 }
 
@@ -99,14 +100,18 @@ CompensatedSum ChoiceFinder::gain(const PathNode& node, const Choice& choice) co
   if (node.kind == PathNode::Kind::kLast) return {};
   if (node.kind == PathNode::Kind::kStart)
     return CompensatedSum(model_.transition_at(static_cast<int>(choice.number), node.label));
+  const bool at_end = node.kind == PathNode::Kind::kEnd;
   CompensatedSum sum;
-  if (node.kind == PathNode::Kind::kEnd) sum.add(scores_.end(node.boundary - 1, node.label));
+  if (at_end) sum.add(scores_.end(node.boundary - 1, node.label));
   if (finds_start(model_, node, choice.number)) {
     const std::int64_t start = next_node(model_, node, choice.number).boundary;
     sum.add(choice.content);
-    sum.add(model_.duration_score(node.boundary - start, node.label));
+    sum.add(at_end ? durations_.score({start, node.boundary, node.label})
+                   : durations_.into_tail(start, node.label));
     sum.add(start_score(start, node.label));
-  } else if (node.kind == PathNode::Kind::kTail) {
+  } else if (at_end) {
+    sum.add(durations_.out_of_tail(node.boundary, node.label));
+  } else {
     sum.add(scores_.emission(node.boundary - 1, node.label));
     sum.add(model_.log_tail[node.label]);
   }

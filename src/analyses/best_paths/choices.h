@@ -15,11 +15,11 @@
 #include <memory>
 #include <vector>
 
-#include "analyses/draws/forward_rows.h"
+#include "analyses/forward/forward_pass.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "io/files/temp_spool.h"
-#include "model/scores/linear_heads.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 
@@ -63,8 +63,9 @@ class ChoiceFinder {
  public:
   // `rows`: forward messages of the max semiring, which reach K positions to the left of the window. All
   // arguments must outlive this object.
-  ChoiceFinder(const ChainModel& model, const ForwardRows& rows, const CentredScores& scores)
-      : model_(model), rows_(rows), scores_(scores) {}
+  ChoiceFinder(const ChainModel& model, const PieceDurations& durations, const ForwardRows& rows,
+               const LabelScores& scores)
+      : model_(model), durations_(durations), rows_(rows), scores_(scores) {}
 
   // Puts the choices with a finite score into `choices`, by number. `open`: at a kTail node the content of
   // the K positions left of it.
@@ -79,8 +80,9 @@ class ChoiceFinder {
   double start_score(std::int64_t start, int label) const;
 
   const ChainModel& model_;
+  const PieceDurations& durations_;
   const ForwardRows& rows_;
-  const CentredScores& scores_;
+  const LabelScores& scores_;
 };
 
 // Deviations: how the k best segmentations differ from the best one (Eppstein's k shortest paths).

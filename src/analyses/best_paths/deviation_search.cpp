@@ -235,8 +235,8 @@ class Ranking {
 // Assembles the segments of one path, from right to left.
 class Assembly {
  public:
-  Assembly(const Deviations& deviations, const SegmentList& best, std::int64_t length, int roles)
-      : deviations_(deviations), best_(best, length), roles_(roles), right_(length), entered_(length) {
+  Assembly(const Deviations& deviations, const SegmentList& best, std::int64_t length)
+      : deviations_(deviations), best_(best, length), right_(length), entered_(length) {
     more_ = best_.next(segment_);
   }
 
@@ -249,7 +249,7 @@ class Assembly {
     for (const Deviation* one : path.chain) {
       while (walk != one->from.get()) leave_for_next();
       take(*walk, one->node.boundary);
-      if (one->found_start) add(one->next.boundary, one->node.label / roles_);
+      if (one->found_start) add(one->next.boundary, one->node.label);
       entered_ = one->next.boundary;
       walk = one->onto.get();
     }
@@ -267,7 +267,7 @@ class Assembly {
     } else {
       starts_.clear();
       walk.starts.read(left, entered_, *deviations_.spool, starts_);
-      for (const SegmentStarts::Start& start : starts_) add(start.position, start.label / roles_);
+      for (const SegmentStarts::Start& start : starts_) add(start.position, start.label);
     }
     entered_ = left;
   }
@@ -282,7 +282,6 @@ class Assembly {
 
   const Deviations& deviations_;
   SegmentList::ReverseReader best_;
-  int roles_;
   Segment segment_;  // next segment of the best path
   bool more_ = false;
   std::int64_t right_;    // end of the segment whose start is found next
@@ -299,8 +298,8 @@ std::vector<RankedPath> rank_paths(const Deviations& deviations, std::size_t mos
 }
 
 SegmentList segments_of(const RankedPath& path, const Deviations& deviations, const SegmentList& best,
-                        std::int64_t length, int roles) {
-  return Assembly(deviations, best, length, roles).run(path);
+                        std::int64_t length) {
+  return Assembly(deviations, best, length).run(path);
 }
 
 }  // namespace semicrf

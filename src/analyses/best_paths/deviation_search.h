@@ -86,9 +86,8 @@ struct RankedPath {
 // best path they are sorted by `gain`, those of equal gain by the tie rule.
 std::vector<RankedPath> rank_paths(const Deviations& deviations, std::size_t most);
 
-// The segments of a path. `best`: the segments of the best path, with the labels of the model. Labels of the
-// deviations, which are those of the chain with roles, are divided by `roles`.
+// The segments of a path. `best`: the segments of the best path.
 SegmentList segments_of(const RankedPath& path, const Deviations& deviations, const SegmentList& best,
-                        std::int64_t length, int roles);
+                        std::int64_t length);
 
 }  // namespace semicrf

@@ -101,6 +101,22 @@ struct ClaimGroup {
   std::vector<std::size_t> members;
 };
 
+// The tables of a chain and of the reversed one.
+struct ChainTables {
+  explicit ChainTables(const ChainModel& chain, int roles = 1)
+      : mirror_model(reversed(chain)), claims(chain, roles), mirror(mirror_model, roles) {}
+  ChainTables(const ChainTables&) = delete;
+  ChainTables& operator=(const ChainTables&) = delete;
+
+  ChainModel mirror_model;
+  ClaimTables claims, mirror;
+};
+
+// Whether a cut edge of the sequence lies in these positions.
+bool meets_cut(const PositionRange& range, CutEdges cut, std::int64_t length) {
+  return (cut.left && range.begin == 0) || (cut.right && range.end == length);
+}
+
 // Groups the claims from left to right; a group takes claims while its stretch is short.
 std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainModel& model,
                                      std::int64_t length) {
@@ -133,37 +149,42 @@ WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
   return needs;
 }
 
-ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
-                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
-                        const EdgeRoles* roles, const ProgressCallback& progress) {
-  const ChainModel& model = forward.model();
+ClaimSweep sweep_claims(Engine& engine, ScoreSource& source, const PieceChain& chain, const WindowPlan& plan,
+                        ReversedPiece& mirror, const WindowPlan& mirror_plan, std::span<const Claim> claims,
+                        int threads, const ProgressCallback& progress) {
+  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
+  const EdgeRoles* const roles = chain.cut();
   const std::int64_t length = source.length();
   const std::vector<PositionRange> wanted = positions_near(claims, model, length);
-  const std::vector<PositionRange> mirror = mirrored(wanted, length);
   const RowShape left(model, {true, true, has_boundary_scores(model, source)});
   const RowShape right(model, {true, false, false});
-  MessageRows forward_rows(wanted, left.width), backward_rows(mirror, right.width);
+  MessageRows forward_rows(wanted, left.width), backward_rows(mirrored(wanted, length), right.width);
   ClaimSweep result;
   const std::optional<BoundaryState> state =
-      MessageSweep(forward, source, plan, left, forward_rows).run(result, progress);
-  if (!state) return result;
-  ReversedSource reversed_source(source, model.num_labels);
-  if (!MessageSweep(backward, reversed_source, mirror_plan, right, backward_rows).run(result, progress))
+      keep_messages(engine, source, plan, chain, left, forward_rows, result, progress);
+  if (!state || !keep_messages(mirror.engine(), mirror.source(), mirror_plan, mirror.chain(), right,
+                               backward_rows, result, progress))
     return result;
   result.feasible = true;
   result.log_partition = log_sum(*state);
   result.results.resize(claims.size());
-  const int role_count = roles != nullptr ? roles->count() : 1;
-  const ClaimTables tables(model, role_count), mirror_tables(backward.model(), role_count);
   const StretchReader reader(length, left, right, forward_rows, backward_rows, *state);
+  const ChainTables tables(model);
+  const std::optional<ChainTables> with_roles =
+      roles != nullptr ? std::optional<ChainTables>(std::in_place, roles->chain(), roles->count())
+                       : std::nullopt;
   const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
   parallel_for(threads, groups.size(), [&](std::size_t g, int) {
     const ClaimGroup& group = groups[g];
+    const bool at_cut = roles != nullptr && meets_cut(group.range, roles->cut(), length);
+    const ChainTables& own = at_cut ? *with_roles : tables;
+    StretchRows rows = reader.read(group.range);
+    if (at_cut) rows = with_edge_roles(rows, group.range.begin, length, *roles);
     const std::int64_t anchor = claims[group.members.front()].begin - group.range.begin;
-    LocalClaims local(reader.read(group.range), anchor, tables, mirror_tables);
+    LocalClaims local(std::move(rows), anchor, own.claims, own.mirror);
     for (const std::size_t i : group.members) {
       Claim claim = claims[i];
-      if (roles != nullptr && claim.kind == ClaimKind::kSegment)
+      if (at_cut && claim.kind == ClaimKind::kSegment)
         claim.label = roles->with_role({claim.begin, claim.end, claim.label}, length);
       claim.begin -= group.range.begin;
       claim.end -= group.range.begin;
@@ -180,15 +201,16 @@ WindowNeeds ClaimProbabilities::needs(const Engine& engine, const ScoreSource& s
 
 // Sweeps the claims with a second engine, for the reversed sequence.
 ClaimSweep ClaimProbabilities::sweep(std::span<const Claim> claims, const PieceContext& context,
-                                     ScoreSource& source, const WindowPlan& plan,
+                                     ScoreSource& source, const PieceChain& chain, const WindowPlan& plan,
                                      const ProgressCallback& progress) {
   EngineOptions options = context.analyses.engine.value_or(EngineOptions{});
   options.threads = context.threads;
-  const std::unique_ptr<Engine> backward = make_engine(options, reversed(context.engine.model()));
-  const WindowPlan mirror_plan = plan_windows(source.length(), backward->grid(source.length()),
-                                              claim_needs(*backward, source), plan.budget);
-  return sweep_claims(context.engine, *backward, source, plan, mirror_plan, claims, context.threads,
-                      context.chain.roles, progress);
+  ReversedPiece mirror(options, context.engine, source, chain);
+  const WindowPlan mirror_plan =
+      plan_windows(source.length(), mirror.engine().grid(source.length()),
+                   claim_needs(mirror.engine(), source), plan.budget, lengths_of(mirror.chain().edges));
+  return sweep_claims(context.engine, source, chain, plan, mirror, mirror_plan, claims, context.threads,
+                      progress);
 }
 
 void ClaimProbabilities::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
@@ -198,7 +220,7 @@ void ClaimProbabilities::run(const PieceContext& context, const WindowPlan& plan
     if (context.progress) context.progress(passes() * context.source.length());
     return;
   }
-  ClaimSweep swept = sweep(wanted.claims, context, context.source, plan, context.progress);
+  ClaimSweep swept = sweep(wanted.claims, context, context.source, context.chain, plan, context.progress);
   result.feasible = swept.feasible;
   result.put(ClaimFindings{std::move(swept), std::move(wanted.numbers)});
 }
@@ -224,9 +246,9 @@ void ClaimProbabilities::settle(const PieceContext& context, const WindowPlan& p
     numbers.push_back(i);
   }
   if (claims.empty()) return;
-  ConstrainedSource strict(context.source, context.engine.model(), constraints, context.threads,
-                           kLargestPenalty);
-  const ClaimSweep swept = sweep(claims, context, strict, plan, {});
+  ConstrainedPiece strict(context.engine.model(), context.source, context.chain, constraints, context.threads,
+                          kLargestPenalty);
+  const ClaimSweep swept = sweep(claims, context, strict.source(), strict.chain(), plan, {});
   for (std::size_t i = 0; i < claims.size(); ++i) {
     ClaimResult one = swept.results[i];
     if (may_lack(one, kLargestPenalty))

@@ -11,8 +11,8 @@
 
 #include "analyses/analysis.h"
 #include "analyses/claims/claim.h"
+#include "analyses/claims/message_sweep.h"
 #include "engine/engine.h"
-#include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"
 
@@ -33,14 +33,13 @@ struct ClaimSweep : ChunkTotals {
 // The memory needs of the sweep of either engine.
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
 
-// `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
-// piece, labels are those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles
-// per position at most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine;
-// windows and threads do not change them beyond its last digits. `roles`: the roles of a piece that was cut,
-// whose chain the engines have; claims are about the labels of its base. Null: the piece was not cut.
-ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
-                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
-                        const EdgeRoles* roles, const ProgressCallback& progress = {});
+// `mirror`: the same piece reversed, `mirror_plan` its windows. Intervals lie within the piece, labels are
+// those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles per position at
+// most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine; windows and threads
+// do not change them beyond its last digits.
+ClaimSweep sweep_claims(Engine& engine, ScoreSource& source, const PieceChain& chain, const WindowPlan& plan,
+                        ReversedPiece& mirror, const WindowPlan& mirror_plan, std::span<const Claim> claims,
+                        int threads, const ProgressCallback& progress = {});
 
 // The probabilities of claims about a piece (event probabilities) as an analysis.
 struct ClaimFindings {
@@ -69,7 +68,7 @@ class ClaimProbabilities : public Analysis {
 
  private:
   static ClaimSweep sweep(std::span<const Claim> claims, const PieceContext& context, ScoreSource& source,
-                          const WindowPlan& plan, const ProgressCallback& progress);
+                          const PieceChain& chain, const WindowPlan& plan, const ProgressCallback& progress);
 
   ClaimsOf claims_of_;
 };

@@ -54,6 +54,58 @@ StretchRows StretchRows::mirrored(std::size_t labels) const {
   return mirror;
 }
 
+// In which roles segments start at position t, end with it, or pass a boundary as longer than K, b positions
+// from the left edge and `rest` from the right one. A segment over the whole piece is a last one, or a first
+// one where it passes a boundary further than K from both.
+StretchRows with_edge_roles(const StretchRows& rows, std::int64_t begin, std::int64_t length,
+                            const EdgeRoles& roles) {
+  const RoleColumns columns = roles.columns();
+  const int labels = roles.base().num_labels, longest = roles.base().max_duration;
+  // `number(value, c, role, t)`: of the row of a role at position t, from that of the label.
+  const auto spread = [&](const std::vector<double>& from, auto number) {
+    std::vector<double> to;
+    if (from.empty()) return to;
+    to.reserve(from.size() * wide(columns.count));
+    for (int c = 0; c < labels; ++c)
+      for (int role = 0; role < columns.count; ++role)
+        for (std::int64_t i = 0; i < rows.n; ++i)
+          to.push_back(number(from[wide(c) * wide(rows.n) + wide(i)], c, role, begin + i));
+    return to;
+  };
+  const auto same = [](double value, int, int, std::int64_t) { return value; };
+  const auto is_first = [&](int role) { return role != 0 && role == columns.first; };
+  const auto is_last = [&](int role) { return role != 0 && role == columns.last; };
+  StretchRows result;
+  result.n = rows.n;
+  result.level = rows.level;
+  result.starts = spread(rows.starts, [&](double value, int c, int role, std::int64_t t) {
+    if (t > 0 || columns.first == 0) return is_first(role) ? kNegativeInfinity : value;
+    if (role == 0) return kNegativeInfinity;
+    return is_last(role) ? value + roles.whole_piece(length, c) : value;
+  });
+  result.ends = spread(rows.ends, [&](double value, int, int role, std::int64_t t) {
+    const bool at_cut = t + 1 == length && columns.last != 0;
+    return at_cut == is_last(role) ? value : kNegativeInfinity;
+  });
+  result.emissions = spread(rows.emissions, same);
+  result.start_scores = spread(rows.start_scores, same);
+  result.end_scores = spread(rows.end_scores, same);
+  // `near`, `far`: whether a role is that of segments which the near cut hides in part, and the far one.
+  const auto tail = [&](double value, int c, bool near_cut, bool near, bool far) {
+    if (far) return value - std::log1p(-std::exp(roles.base().log_tail[wide(c)]));
+    return near_cut == near ? value : kNegativeInfinity;
+  };
+  result.left_tails = spread(rows.left_tails, [&](double value, int c, int role, std::int64_t t) {
+    return tail(value, c, columns.first != 0 && t + 1 <= longest + 1, is_first(role), is_last(role));
+  });
+  result.right_tails = spread(rows.right_tails, [&](double value, int c, int role, std::int64_t t) {
+    const bool near_cut = columns.last != 0 && length - t <= longest + 1;
+    if (near_cut && is_first(role)) return kNegativeInfinity;  // it is a last one
+    return tail(value, c, near_cut, is_last(role), is_first(role));
+  });
+  return result;
+}
+
 ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), roles(count) {
   for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
 }
@@ -84,6 +136,19 @@ LocalClaims::LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTable
   if (all > kNegativeInfinity) stretch_.shift(-all);
 }
 
+// The segment may begin, or end, in one role alone, but other segments of the label that start with it do so
+// in others.
+ClaimResult LocalClaims::segment(const Claim& claim, LocalSums& sums, LocalSums& first) const {
+  const int roles = stretch_.tables().roles;
+  return settled_by(sums.segment(claim.label), [&] {
+    const int label = claim.label / roles;
+    double rest =
+        others_hold_first(first, Restriction::none(), [&](int c) { return !stretch_.tables().is(c, label); });
+    for (int c = label * roles; c < (label + 1) * roles; ++c) rest = log_add(rest, sums.other_end(c));
+    return rest;
+  });
+}
+
 ClaimResult LocalClaims::result(const Claim& claim) {
   const std::int64_t n = stretch_.rows().n;
   if (claim.kind == ClaimKind::kEnds) {
@@ -98,10 +163,7 @@ ClaimResult LocalClaims::result(const Claim& claim) {
   const auto any = [&] { return sums.any_start(); };
   switch (claim.kind) {
     case ClaimKind::kSegment:
-      return settled_by(sums.segment(label), [&] {
-        return log_add(others_hold_first(first, Restriction::none(), [&](int c) { return c != label; }),
-                       sums.other_end(label));
-      });
+      return segment(claim, sums, first);
     case ClaimKind::kWithin:
       return settled_by(sums.within(label), [&] {
         return log_add(others_hold_first(first, Restriction::none(label), other), sums.ends_inside(label));

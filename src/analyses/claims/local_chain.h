@@ -11,6 +11,7 @@
 #include "analyses/claims/duration_weights.h"
 #include "core/chain_model.h"
 #include "core/sizes.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 
@@ -31,6 +32,12 @@ struct StretchRows {
   // The rows of the reversed stretch: read from right to left, starts and ends exchanged.
   StretchRows mirrored(std::size_t labels) const;
 };
+
+// The rows of a stretch, in the labels of the model, as rows of the chain of `roles`, where an edge of the
+// sequence of `length` that is a cut lies in the stretch. `begin`: the first position of the stretch. What
+// passes an interval further than K away from a cut counts as a segment that is seen whole.
+StretchRows with_edge_roles(const StretchRows& rows, std::int64_t begin, std::int64_t length,
+                            const EdgeRoles& roles);
 
 // The tables of a chain that all claims share.
 struct ClaimTables {
@@ -77,6 +84,8 @@ class ClaimStretch {
   std::vector<std::int64_t> free_to_;    // (C, n+1)
 };
 
+class LocalSums;
+
 // Computes the probabilities of claims about one stretch. Their intervals are in positions of the stretch.
 // Labels are those of the base model, but the label of a kSegment claim is one of the chain with roles. For
 // one thread.
@@ -89,6 +98,8 @@ class LocalClaims {
   ClaimResult result(const Claim& claim);
 
  private:
+  ClaimResult segment(const Claim& claim, LocalSums& sums, LocalSums& first) const;
+
   ClaimStretch stretch_;
   const ClaimTables& mirror_tables_;
   std::optional<ClaimStretch> mirror_;  // made for the first claim about ends

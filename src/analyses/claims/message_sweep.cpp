@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/forward/forward_pass.h"
 #include "core/chain_model.h"
 #include "core/sizes.h"
-#include "model/scores/linear_heads.h"
+#include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/memory_budget.h"
 
@@ -69,17 +70,33 @@ std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) cons
 namespace {
 
 // Writes the scores of one label into rows [begin, end).
-void keep_scores(const CentredScores& centred, const RowShape& shape, int label, std::int64_t begin,
+void keep_scores(const LabelScores& scores, const RowShape& shape, int label, std::int64_t begin,
                  std::int64_t end, double* rows) {
   const auto c = static_cast<std::size_t>(label);
   const auto each = [&](std::size_t column, auto score) {
     double* to = rows + column + c;
     for (std::int64_t t = begin; t < end; ++t, to += shape.width) *to = score(t);
   };
-  if (shape.has_scores) centred.of_label(label, [&](auto score) { each(shape.emissions, score); });
+  if (shape.has_scores) scores.of_label(label, [&](auto score) { each(shape.emissions, score); });
   if (!shape.has_boundary) return;
-  each(shape.boundary, [&](std::int64_t t) { return centred.start(t, label); });
-  each(shape.boundary + shape.labels, [&](std::int64_t t) { return centred.end(t, label); });
+  each(shape.boundary, [&](std::int64_t t) { return scores.start(t, label); });
+  each(shape.boundary + shape.labels, [&](std::int64_t t) { return scores.end(t, label); });
+}
+
+void keep_window(const ForwardPass& pass, const RowShape& shape, MessageRows& kept) {
+  const LabelScores scores = pass.scores();
+  kept.take(pass.range(), [&](std::int64_t begin, std::int64_t end, double* rows) {
+    const int labels = static_cast<int>(shape.labels);
+    for (std::int64_t t = begin; t < end; ++t) {
+      double* row = rows + static_cast<std::size_t>(t - begin) * shape.width;
+      row[0] = pass.rows().start(t, 0).level;
+      for (int c = 0; c < labels; ++c) row[shape.starts + wide(c)] = pass.rows().start(t, c).value;
+      if (!shape.has_tail) continue;
+      row[shape.tails - 1] = pass.rows().tail(t + 1, 0).level;
+      for (int c = 0; c < labels; ++c) row[shape.tails + wide(c)] = pass.rows().tail(t + 1, c).value;
+    }
+    for (int c = 0; c < labels; ++c) keep_scores(scores, shape, c, begin, end, rows);
+  });
 }
 
 }  // namespace
@@ -103,52 +120,14 @@ bool has_boundary_scores(const ChainModel& model, ScoreSource& source) {
   return !window.start_scores.empty() || !window.end_scores.empty();
 }
 
-std::optional<BoundaryState> MessageSweep::run(ChunkTotals& totals, const ProgressCallback& progress) {
-  WindowLoop loop(engine_, source_, plan_, WindowLoop::Scores::kNoFeatures, progress);
-  std::optional<BoundaryState> last;
-  const bool possible =
-      loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
-        const PositionRange range = plan_.range(n);
-        ForwardWindow window = engine_.forward(scores, range, loop.left(n), prepare(range));
-        keep(range, scores, window.whole);
-        totals.add(window.chunks);
-        if (n == loop.last()) last = window.right;
-        return std::move(window.right);
-      });
-  rows_.finish();
-  return possible && log_sum(*last) > kNegativeInfinity ? last : std::nullopt;
-}
-
-ForwardArrays MessageSweep::prepare(PositionRange range) {
-  const auto n = static_cast<std::size_t>(range.size());
-  starts_.resize(n * shape_.labels);
-  start_levels_.resize(n);
-  ForwardArrays out;
-  out.starts = starts_.data();
-  out.start_levels = start_levels_.data();
-  if (!shape_.has_tail) return out;
-  tails_.resize(n * shape_.labels);
-  end_levels_.resize(n);
-  out.tails = tails_.data();
-  out.end_levels = end_levels_.data();
-  return out;
-}
-
-void MessageSweep::keep(PositionRange range, const ScoreWindow& scores, double whole) {
-  const CentredScores centred(engine_.model(), scores);
-  rows_.take(range, [&](std::int64_t begin, std::int64_t end, double* rows) {
-    for (std::int64_t t = begin; t < end; ++t) {
-      const auto i = static_cast<std::size_t>(t - range.begin);
-      double* row = rows + static_cast<std::size_t>(t - begin) * shape_.width;
-      row[0] = start_levels_[i] + whole;
-      std::copy_n(starts_.data() + i * shape_.labels, shape_.labels, row + shape_.starts);
-      if (!shape_.has_tail) continue;
-      row[shape_.tails - 1] = end_levels_[i] + whole;
-      std::copy_n(tails_.data() + i * shape_.labels, shape_.labels, row + shape_.tails);
-    }
-    for (std::size_t c = 0; c < shape_.labels; ++c)
-      keep_scores(centred, shape_, static_cast<int>(c), begin, end, rows);
-  });
+std::optional<BoundaryState> keep_messages(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                                           const PieceChain& chain, const RowShape& shape, MessageRows& rows,
+                                           ChunkTotals& totals, const ProgressCallback& progress) {
+  ForwardPass pass(engine, source, plan, chain, {.ends = false, .tails = shape.has_tail}, progress);
+  const bool possible = pass.left_to_right(totals, [&] { keep_window(pass, shape, rows); });
+  rows.finish();
+  if (!possible || log_sum(pass.at_end()) == kNegativeInfinity) return std::nullopt;
+  return pass.at_end();
 }
 
 namespace {
@@ -200,6 +179,50 @@ ScoreWindow ReversedSource::read(std::int64_t begin, std::int64_t end, ScoreBuff
   window.start_scores = reversed_array(there.end_scores, count, labels_, buffers.start);
   window.end_scores = reversed_array(there.start_scores, count, labels_, buffers.end);
   return window;
+}
+
+ReversedPiece::ReversedPiece(const EngineOptions& options, const Engine& engine, ScoreSource& source,
+                             const PieceChain& chain)
+    : engine_(make_engine(options, reversed(engine.model()))),
+      source_(std::make_unique<ReversedSource>(source, engine.model().num_labels)),
+      chain_{chain.roles, nullptr, true} {
+  if (chain.edges == nullptr) return;
+  const CutEdges cut = chain.edges->roles->cut();
+  const EdgeLengths lengths = edge_lengths(*engine_, {cut.right, cut.left}, source.length());
+  if (!lengths.any()) {
+    use_roles_everywhere(options, *chain.edges);
+    return;
+  }
+  EngineOptions host = options;
+  host.backend = EngineOptions::Backend::kCpu;
+  const auto reverse = [&](const EdgeWindow& window, std::int64_t positions, std::unique_ptr<Engine>& by) {
+    EdgeWindow mirror;
+    if (!window.exists()) return mirror;
+    const ChainModel& with_roles = window.engine->model();
+    by = make_engine(host, reversed(with_roles));
+    mirror.positions = positions;
+    mirror.roles = window.roles;
+    mirror.engine = by.get();
+    mirror.scores = std::make_shared<ReversedSource>(*window.scores, with_roles.num_labels);
+    mirror.plain = std::make_shared<ReversedSource>(*window.plain, engine.model().num_labels);
+    return mirror;
+  };
+  edges_.left = reverse(chain.edges->right, lengths.left, right_engine_);
+  edges_.right = reverse(chain.edges->left, lengths.right, left_engine_);
+  edges_.roles = chain.edges->roles;
+  chain_.edges = &edges_;
+}
+
+// A piece that is just long enough for windows of their own may be too short for them from the other side.
+void ReversedPiece::use_roles_everywhere(const EngineOptions& options, const EdgeWindows& edges) {
+  const EdgeRoles& roles = *edges.roles;
+  ChainModel base = roles.base();
+  if (roles.cut().left) base.initial = InitialTerm::kNone;
+  roles_.emplace(reversed(base), CutEdges{roles.cut().right, roles.cut().left});
+  ScoreSource& plain = edges.left.exists() ? *edges.left.plain : *edges.right.plain;
+  engine_ = make_engine(options, roles_->chain());
+  source_ = with_edge_roles(std::make_unique<ReversedSource>(plain, base.num_labels), &*roles_);
+  chain_ = {&*roles_, nullptr, false};
 }
 
 }  // namespace semicrf

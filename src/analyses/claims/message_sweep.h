@@ -1,16 +1,19 @@
-// A forward sweep that keeps what it finds at some positions.
+// A forward pass that keeps what it finds at some positions.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/chain_model.h"
 #include "engine/engine.h"
+#include "engine/options.h"
 #include "io/files/temp_spool.h"
 #include "model/scores/score_source.h"
+#include "windows/edge_windows.h"
 #include "windows/window_loop.h"
 
 namespace semicrf {
@@ -78,27 +81,11 @@ struct RowShape {
 // Whether any position has a start or end score.
 bool has_boundary_scores(const ChainModel& model, ScoreSource& source);
 
-// One sweep from left to right; all arguments must outlive it.
-class MessageSweep {
- public:
-  MessageSweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const RowShape& shape,
-               MessageRows& rows)
-      : engine_(engine), source_(source), plan_(plan), shape_(shape), rows_(rows) {}
-
-  // The state at the sequence's end; nothing where no segmentation is possible.
-  std::optional<BoundaryState> run(ChunkTotals& totals, const ProgressCallback& progress);
-
- private:
-  ForwardArrays prepare(PositionRange range);
-  void keep(PositionRange range, const ScoreWindow& scores, double whole);
-
-  Engine& engine_;
-  ScoreSource& source_;
-  const WindowPlan& plan_;
-  const RowShape& shape_;
-  MessageRows& rows_;
-  std::vector<double> starts_, start_levels_, tails_, end_levels_;
-};
+// One forward pass, which keeps in `rows` what `shape` has of the positions that `rows` wants, in the labels
+// of the model. The state at the sequence's end; nothing where no segmentation is possible.
+std::optional<BoundaryState> keep_messages(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                                           const PieceChain& chain, const RowShape& shape, MessageRows& rows,
+                                           ChunkTotals& totals, const ProgressCallback& progress);
 
 // A chain and its scores read from right to left. The forward messages of the reversed sequence are the
 // backward messages of the sequence, in the log domain and by any engine.
@@ -125,6 +112,28 @@ class ReversedSource : public ScoreSource {
   HostProjection projected_;
   std::size_t labels_;
   ScoreBuffers forward_;
+};
+
+// A piece read from right to left: engines of the reversed chains, and scores for them.
+class ReversedPiece {
+ public:
+  // All arguments must outlive it.
+  ReversedPiece(const EngineOptions& options, const Engine& engine, ScoreSource& source,
+                const PieceChain& chain);
+
+  Engine& engine() { return *engine_; }
+  ScoreSource& source() { return *source_; }
+  const PieceChain& chain() const { return chain_; }
+
+ private:
+  void use_roles_everywhere(const EngineOptions& options, const EdgeWindows& edges);
+
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> left_engine_, right_engine_;  // engines of the windows at its edges
+  std::unique_ptr<ScoreSource> source_;
+  std::optional<EdgeRoles> roles_;  // roles of the reversed piece, where it has them everywhere
+  EdgeWindows edges_;
+  PieceChain chain_;
 };
 
 }  // namespace semicrf

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyses/posteriors/posteriors.h"
 #include "core/sizes.h"
@@ -103,6 +104,52 @@ void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, 
 
 namespace {
 
+// Replaces the forbidden labels by all their roles.
+std::vector<Constraint> with_all_roles(std::span<const Constraint> constraints, const EdgeRoles& roles) {
+  std::vector<Constraint> result(constraints.begin(), constraints.end());
+  for (Constraint& one : result) {
+    std::vector<int> all;
+    for (const int label : one.forbidden)
+      for (int role = 0; role < roles.count(); ++role) all.push_back(label * roles.count() + role);
+    one.forbidden = std::move(all);
+  }
+  return result;
+}
+
+}  // namespace
+
+ConstrainedPiece::ConstrainedPiece(const ChainModel& model, ScoreSource& source, const PieceChain& chain,
+                                   std::span<const Constraint> constraints, int threads, double penalty)
+    : constraints_(constraints),
+      threads_(threads),
+      penalty_(penalty),
+      source_(constrained(source, model, chain.roles)),
+      chain_(chain) {
+  if (chain.edges == nullptr) return;
+  edges_.left = constrained(chain.edges->left);
+  edges_.right = constrained(chain.edges->right);
+  edges_.roles = chain.edges->roles;
+  chain_.edges = &edges_;
+}
+
+EdgeWindow ConstrainedPiece::constrained(const EdgeWindow& window) {
+  EdgeWindow result = window;
+  if (!window.exists()) return result;
+  result.scores = constrained(*window.scores, window.roles->chain(), window.roles);
+  result.plain = constrained(*window.plain, window.roles->base(), nullptr);
+  result.unconstrained = window.scores;
+  return result;
+}
+
+std::shared_ptr<ScoreSource> ConstrainedPiece::constrained(ScoreSource& source, const ChainModel& model,
+                                                           const EdgeRoles* roles) {
+  std::span<const Constraint> own = constraints_;
+  if (roles != nullptr) own = with_roles_.emplace_back(with_all_roles(constraints_, *roles));
+  return std::make_shared<ConstrainedSource>(source, model, own, threads_, penalty_);
+}
+
+namespace {
+
 // The penalties that are tried in turn. The smaller a penalty, the more digits are left of the scores at the
 // boundary: they are known to 4e-13, 6e-11, 7e-9 and 1e-6. The first is enough where constraints have a
 // probability of e^-4000 or more; the last is for scores of -1e9 that mean "impossible".
@@ -123,8 +170,8 @@ bool ConstraintFindings::may_lack_boundary(double log, double with_penalty) cons
 
 double ConstraintPasses::log_partition(Constraints constraints, double penalty,
                                        const ProgressCallback& progress) {
-  ConstrainedSource source(source_, engine_.model(), constraints, threads_, penalty);
-  return semicrf::log_partition(engine_, source, plan_, progress);
+  ConstrainedPiece piece(engine_.model(), source_, chain_, constraints, threads_, penalty);
+  return semicrf::log_partition(engine_, piece.source(), plan_, piece.chain(), progress);
 }
 
 double ConstraintPasses::unconstrained(const ProgressCallback& progress) {

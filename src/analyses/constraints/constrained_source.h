@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "core/chain_model.h"
 #include "engine/engine.h"
 #include "inputs/statements/constraint_file.h"
 #include "model/scores/score_source.h"
+#include "windows/edge_windows.h"
 #include "windows/window_loop.h"
 
 namespace semicrf {
@@ -72,6 +76,33 @@ class ConstrainedSource : public ScoreSource {
   ScoreBuffers plain_;
 };
 
+// A piece under constraints: its scores, and those of the windows at its cut edges.
+class ConstrainedPiece {
+ public:
+  // `model`: of the chain that `source` has, `chain`: its labels; `constraints`: in the labels of the model
+  // that results are about. As for ConstrainedSource; all but `constraints` must outlive it.
+  ConstrainedPiece(const ChainModel& model, ScoreSource& source, const PieceChain& chain,
+                   std::span<const Constraint> constraints, int threads, double penalty);
+  ConstrainedPiece(const ConstrainedPiece&) = delete;
+  ConstrainedPiece& operator=(const ConstrainedPiece&) = delete;
+
+  ScoreSource& source() { return *source_; }
+  const PieceChain& chain() const { return chain_; }
+
+ private:
+  EdgeWindow constrained(const EdgeWindow& window);
+  std::shared_ptr<ScoreSource> constrained(ScoreSource& source, const ChainModel& model,
+                                           const EdgeRoles* roles);
+
+  std::span<const Constraint> constraints_;
+  int threads_;
+  double penalty_;
+  std::deque<std::vector<Constraint>> with_roles_;  // constraints of chains with roles
+  std::shared_ptr<ScoreSource> source_;
+  EdgeWindows edges_;
+  PieceChain chain_;
+};
+
 // The passes over a piece that constraints need in addition to those of its analyses: for their probability,
 // and to find the first constraint that contradicts those before it.
 //
@@ -97,8 +128,9 @@ class ConstraintPasses {
  public:
   // `source`: the scores without constraints. `plan`: made with log_needs() of a ConstrainedSource. All must
   // outlive it. `threads`: for what the host does.
-  ConstraintPasses(Engine& engine, ScoreSource& source, const WindowPlan& plan, int threads)
-      : engine_(engine), source_(source), plan_(plan), threads_(threads) {}
+  ConstraintPasses(Engine& engine, ScoreSource& source, const PieceChain& chain, const WindowPlan& plan,
+                   int threads)
+      : engine_(engine), source_(source), chain_(chain), plan_(plan), threads_(threads) {}
 
   // The probability and the penalty of the constraints; nothing where no segmentation with a finite score
   // meets them. Takes two passes as a rule, whose positions `progress` counts.
@@ -114,6 +146,7 @@ class ConstraintPasses {
 
   Engine& engine_;
   ScoreSource& source_;
+  PieceChain chain_;
   const WindowPlan& plan_;
   int threads_;
   std::optional<double> unconstrained_;  // log Z

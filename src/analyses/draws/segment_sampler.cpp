@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/draws/forward_rows.h"
 #include "analyses/sequence_report.h"
 #include "engine/device_memory.h"
 #include "inputs/rows/random_stream.h"
@@ -20,73 +19,38 @@ constexpr std::size_t kStretch = 4096;  // segments that are found before they a
 
 class Sampler {
  public:
-  Sampler(Engine& engine, ScoreSource& source, const WindowPlan& plan, const DrawRequest& request,
-          const ProgressCallback& progress)
-      : engine_(engine),
-        plan_(plan),
-        loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress),
-        reach_(plan.count() > 1 ? engine.model().max_duration : 0),
-        rows_(engine.model(), reach_) {
-    if (plan.count() > 1 && plan.left_halo <= reach_)
-      throw std::logic_error("the windows of a draw see too little to their left");
+  Sampler(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PieceChain& chain,
+          const DrawRequest& request, const ProgressCallback& progress)
+      : pass_(engine, source, plan, chain, {.traces_back = true}, progress), length_(source.length()) {
+    const PieceDurations durations(pass_.model(), chain.cut(), length_);
     for (int i = 0; i < request.draws; ++i) {
       const RandomStream random(request.key, kDrawPurpose + static_cast<std::uint64_t>(i));
-      tracers_.emplace_back(engine.model(), random, request.origin);
+      tracers_.emplace_back(pass_.model(), durations, random, request.origin);
       result_.draws.push_back({0, SegmentList(kSpoolMemory / static_cast<std::size_t>(request.draws))});
     }
     cursors_.resize(tracers_.size());
   }
 
   DrawResult run() {
-    if (!sweep_forward()) return {};
-    trace_back();
-    return std::move(result_);
-  }
-
- private:
-  ForwardWindow compute(std::int64_t n, const ScoreWindow& scores) {
-    ForwardWindow window =
-        engine_.forward(scores, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
-    rows_.finish(window, n == 0 ? nullptr : &edges_[n]);
-    return window;
-  }
-
-  // Leaves the last messages before the left edge of every window, and the messages of the last one. False
-  // when no segmentation is possible.
-  bool sweep_forward() {
-    edges_.resize(plan_.count());
-    return loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
-      ForwardWindow window = compute(n, scores);
-      result_.add(window.chunks);
-      if (n < loop_.last()) {
-        edges_[static_cast<std::size_t>(n) + 1] = rows_.edge();
-      } else {
-        scores_ = scores;
-        begin_draws(window.right);
-      }
-      return std::move(window.right);
-    }) && result_.feasible;
-  }
-
-  void begin_draws(const BoundaryState& state_at_end) {
-    result_.log_partition = log_sum(state_at_end);
-    result_.feasible = result_.log_partition > kNegativeInfinity;
-    if (!result_.feasible) return;
-    for (std::size_t i = 0; i < tracers_.size(); ++i)
-      tracers_[i].choose_last_label(state_at_end, cursors_[i]);
-  }
-
-  void trace_back() {
-    loop_.right_to_left([&](std::int64_t n) {
-      if (n != loop_.last()) {
-        scores_ = loop_.read(n);
-        compute(n, scores_);
-      }
-      const DrawWindow window{plan_.range(n), &rows_, CentredScores(engine_.model(), scores_)};
+    if (!pass_.left_to_right(result_, [] {}) || !begin_draws()) return {};
+    pass_.right_to_left([&] {
+      const DrawWindow window{pass_.range(), &pass_.rows(), pass_.scores()};
       for (std::size_t i = 0; i < tracers_.size(); ++i) trace(window, i);
     });
     for (std::size_t i = 0; i < tracers_.size(); ++i)
       result_.draws[i].log_likelihood = cursors_[i].log_likelihood.value();
+    return std::move(result_);
+  }
+
+ private:
+  // False when no segmentation is possible.
+  bool begin_draws() {
+    result_.log_partition = log_sum(pass_.at_end());
+    result_.feasible = result_.log_partition > kNegativeInfinity;
+    const std::vector<double> messages = pass_.last_messages();
+    for (std::size_t i = 0; i < tracers_.size() && result_.feasible; ++i)
+      tracers_[i].choose_last_label(messages, length_, cursors_[i]);
+    return result_.feasible;
   }
 
   void trace(const DrawWindow& window, std::size_t draw) {
@@ -98,13 +62,8 @@ class Sampler {
     }
   }
 
-  Engine& engine_;
-  const WindowPlan& plan_;
-  WindowLoop loop_;
-  std::int64_t reach_;
-  ForwardRows rows_;
-  ScoreWindow scores_;               // scores of the window that is traced
-  std::vector<ForwardEdge> edges_;   // the messages before window n; [0] is unused
+  ForwardPass pass_;
+  std::int64_t length_;              // T
   std::vector<DrawTracer> tracers_;  // one per sample
   std::vector<DrawCursor> cursors_;
   std::vector<Segment> reversed_;
@@ -126,17 +85,19 @@ WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
 }
 
 DrawResult draw_segmentations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                              const DrawRequest& request, const ProgressCallback& progress) {
-  return Sampler(engine, source, plan, request, progress).run();
+                              const PieceChain& chain, const DrawRequest& request,
+                              const ProgressCallback& progress) {
+  return Sampler(engine, source, plan, chain, request, progress).run();
 }
 
 using Phase = TraceCursor::Phase;
 
-void DrawTracer::choose_last_label(const BoundaryState& state, DrawCursor& cursor) {
-  logs_ = state.message;
+void DrawTracer::choose_last_label(const std::vector<double>& messages, std::int64_t length,
+                                   DrawCursor& cursor) {
+  logs_ = messages;
   cursor.at.phase = Phase::kFindStart;
-  cursor.at.boundary = cursor.at.segment_end = state.boundary;
-  cursor.at.label = static_cast<int>(choose(uniforms(state.boundary)[1], cursor));
+  cursor.at.boundary = cursor.at.segment_end = length;
+  cursor.at.label = static_cast<int>(choose(uniforms(length)[1], cursor));
 }
 
 bool DrawTracer::trace(const DrawWindow& window, DrawCursor& cursor, std::vector<Segment>& reversed,
@@ -174,12 +135,13 @@ void DrawTracer::choose_start(const DrawWindow& window, DrawCursor& cursor, std:
   std::int64_t k = 1;
   for (; k <= longest && extend(e - k); ++k) {
     const LogMessage before = window.rows->start(e - k, c);
-    logs_.push_back(content.plus(before.level - base) + (before.value + model_->duration_score(k, c)));
+    logs_.push_back(content.plus(before.level - base) + (before.value + durations_.score({e - k, e, c})));
   }
   const bool may_be_longer = k > longest && model_->has_tail() && extend(e - longest - 1);
   if (may_be_longer) {
-    logs_.push_back(entering(window, e, c, content, base));
-    logs_.push_back(continuing(window, e, c, base));
+    const double ending = durations_.out_of_tail(e, c);
+    logs_.push_back(entering(window, e, c, content, base) + ending);
+    logs_.push_back(continuing(window, e, c, base) + ending);
   }
   const auto choice = static_cast<std::int64_t>(choose(uniforms(e)[0], cursor));
   if (choice <= longest) return found(e - choice - 1, cursor, reversed);
@@ -205,9 +167,9 @@ void DrawTracer::follow_tail(const DrawWindow& window, DrawCursor& cursor, std::
 
 double DrawTracer::entering(const DrawWindow& window, std::int64_t b, int c, const CompensatedSum& content,
                             double base) const {
-  const LogMessage before = window.rows->start(b - model_->max_duration - 1, c);
-  return content.plus(before.level - base) +
-         (before.value + model_->duration_score(model_->max_duration + 1, c));
+  const std::int64_t start = b - model_->max_duration - 1;
+  const LogMessage before = window.rows->start(start, c);
+  return content.plus(before.level - base) + (before.value + durations_.into_tail(start, c));
 }
 
 double DrawTracer::continuing(const DrawWindow& window, std::int64_t b, int c, double base) const {
@@ -264,10 +226,9 @@ void Samples::run(const PieceContext& context, const WindowPlan& plan, PieceResu
                   const BlockSink&) const {
   const DrawRequest request{number_, sequence_key(seed_, context.identity.sequence),
                             context.identity.location.first_bin};
-  DrawResult& found =
-      result.put(draw_segmentations(context.engine, context.source, plan, request, context.progress));
+  DrawResult& found = result.put(
+      draw_segmentations(context.engine, context.source, plan, context.chain, request, context.progress));
   result.feasible = found.feasible;
-  for (Draw& draw : found.draws) draw.segments = context.without_roles(std::move(draw.segments));
 }
 
 void Samples::record(const PieceRecord& piece, SequenceReport& report) const {

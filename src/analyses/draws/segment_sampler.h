@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "analyses/analysis.h"
-#include "analyses/draws/forward_rows.h"
+#include "analyses/forward/forward_pass.h"
 #include "analyses/viterbi/segment_list.h"
 #include "core/compensated_sum.h"
 #include "core/segment.h"
 #include "engine/engine.h"
 #include "inputs/rows/random_stream.h"
-#include "model/scores/linear_heads.h"
+#include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"
 
@@ -48,7 +48,8 @@ struct DrawResult : ChunkTotals {  // repairs are those of the forward sweep
 WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source);
 
 DrawResult draw_segmentations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                              const DrawRequest& request, const ProgressCallback& progress = {});
+                              const PieceChain& chain, const DrawRequest& request,
+                              const ProgressCallback& progress = {});
 
 // The stochastic traceback of one sample, from right to left through the forward messages of a window.
 //
@@ -64,18 +65,19 @@ struct DrawCursor {
 struct DrawWindow {
   PositionRange range;
   const ForwardRows* rows = nullptr;
-  CentredScores scores;
+  LabelScores scores;
 };
 
 class DrawTracer {
  public:
   // Decisions at boundary b of the source use number `origin` + b of the stream: the first of the pair where
   // a segment begins (or that it is in the tail), the second for the label left of a start.
-  DrawTracer(const ChainModel& model, RandomStream random, std::int64_t origin)
-      : model_(&model), random_(random), origin_(origin) {}
+  DrawTracer(const ChainModel& model, const PieceDurations& durations, RandomStream random,
+             std::int64_t origin)
+      : model_(&model), durations_(durations), random_(random), origin_(origin) {}
 
-  // Samples the label of the last segment. `state` is the forward state at the sequence's end.
-  void choose_last_label(const BoundaryState& state, DrawCursor& cursor);
+  // Samples the label of the last segment. `messages`: alpha of the labels at the sequence's end.
+  void choose_last_label(const std::vector<double>& messages, std::int64_t length, DrawCursor& cursor);
   // Follows the cursor until the window's left edge blocks it, the sequence's start is reached (kDone) or
   // `stretch` segments are found. Appends them to `reversed`, right to left. True: there is more to find
   // here.
@@ -98,6 +100,7 @@ class DrawTracer {
   }
 
   const ChainModel* model_;
+  PieceDurations durations_;
   RandomStream random_;
   std::int64_t origin_;
   std::vector<double> logs_;  // log weights of the choices at the cursor

@@ -13,7 +13,6 @@
 #include "analyses/spooled_array.h"
 #include "analyses/viterbi/segment_list.h"
 #include "engine/engine.h"
-#include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"
 
@@ -25,11 +24,9 @@ struct SegmentShares : ChunkTotals {
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
 
-// `path` tiles the sequence and has a finite score. Windows do not change a digit. `roles`: the roles of a
-// piece that was cut, whose chain the engine has; the path has the labels of its base. Null: the piece was
-// not cut.
+// `path` tiles the sequence, has a finite score and the labels of the model. Windows do not change a digit.
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const SegmentList& path, const EdgeRoles* roles,
+                             const PieceChain& chain, const SegmentList& path,
                              const ProgressCallback& progress = {});
 
 // P(exactly this segment) of the segments of a path as an analysis.

@@ -106,17 +106,17 @@ std::optional<BoundaryInterval> IntervalFinder::settled(const Open& open,
 }
 
 BoundaryIntervals IntervalFinder::finish(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                                         int threads, const EdgeRoles* roles,
+                                         const PieceChain& chain, int threads,
                                          const ProgressCallback& progress) {
   if (open_.empty()) {
     if (progress) progress(source.length());
     return std::move(found_);
   }
-  const ChainModel& model = engine.model();
+  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
   const RowShape shape(model, {false, true, has_boundary_scores(model, source)});
   MessageRows rows(places(), shape.width);
-  MessageSweep(engine, source, plan, shape, rows).run(found_.swept.emplace(), progress);
-  const RepeatTables tables(model, roles != nullptr ? roles->count() : 1);
+  keep_messages(engine, source, plan, chain, shape, rows, found_.swept.emplace(), progress);
+  const RepeatTables tables(model);
   const std::size_t spare = plan.budget - std::min(plan.budget, plan.bytes);
   const std::size_t at_once = 1 + spare / most_place_bytes(model, source.length());
   const auto workers = static_cast<int>(std::min(at_once, static_cast<std::size_t>(threads)));
@@ -156,8 +156,8 @@ void CredibleIntervals::add_posteriors(const PosteriorBlock& block, PieceResult&
 
 void CredibleIntervals::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
                             const BlockSink&) const {
-  result.put(result.get<IntervalFinder>().finish(context.engine, context.source, plan, context.threads,
-                                                 context.chain.roles, context.progress));
+  result.put(result.get<IntervalFinder>().finish(context.engine, context.source, plan, context.chain,
+                                                 context.threads, context.progress));
   result.drop<IntervalFinder>();
 }
 

@@ -15,7 +15,6 @@
 #include "analyses/viterbi/segment_list.h"
 #include "core/chain_model.h"
 #include "engine/engine.h"
-#include "model/scores/edge_roles.h"
 #include "model/scores/score_source.h"
 #include "windows/window_loop.h"
 
@@ -57,10 +56,9 @@ class IntervalFinder {
   void add(const PosteriorBlock& block);
 
   // The intervals, after the last position; to be called once. Where candidates are left, the source is swept
-  // once more, in the windows of `plan` (made with interval_needs()). `roles`: the roles of a piece that was
-  // cut, whose chain the engine has, or null.
-  BoundaryIntervals finish(Engine& engine, ScoreSource& source, const WindowPlan& plan, int threads,
-                           const EdgeRoles* roles, const ProgressCallback& progress = {});
+  // once more, in the windows of `plan` (made with interval_needs()).
+  BoundaryIntervals finish(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                           const PieceChain& chain, int threads, const ProgressCallback& progress = {});
 
  private:
   // A boundary whose interval is one of several candidates.

@@ -106,7 +106,7 @@ double ended(const DurationWeights& weights, std::int64_t t, Open& open) {
 
 }  // namespace
 
-RepeatTables::RepeatTables(const ChainModel& chain, int count) : claims(chain, count) {
+RepeatTables::RepeatTables(const ChainModel& chain) : claims(chain) {
   for (int to = 0; to < chain.num_labels; ++to) {
     std::vector<double> scores;
     scores.reserve(chain.num_labels);
@@ -147,9 +147,9 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
     for (int c = 0; c < labels; ++c) {
       double start = log_dot(ended_here, 0, tables_.into[c], 0, labels);
       if (shape_.has_boundary) start += at(t, shape_.boundary + static_cast<std::size_t>(c));
-      if (tables_.claims.is(c, label_)) {
+      if (c == label_) {
         const double all = message(t, c) - level;
-        if (all != kNegativeInfinity) share = std::max(share, std::exp(std::min(0.0, start - all)));
+        if (all != kNegativeInfinity) share = std::exp(std::min(0.0, start - all));
         start = all;
       }
       Open& own = open[c];

@@ -91,8 +91,7 @@ class StartInterval {
 //
 // The tables of a chain that all intervals share.
 struct RepeatTables {
-  // `count`: as in ClaimTables.
-  explicit RepeatTables(const ChainModel& chain, int count = 1);
+  explicit RepeatTables(const ChainModel& chain);
   ClaimTables claims;
   std::vector<ScaledNumbers> into;  // (C) of C numbers: T[from, to] for every `to`
 };
@@ -102,7 +101,7 @@ struct RepeatTables {
 class RepeatedStarts {
  public:
   // `rows`: what a MessageSweep kept of consecutive positions, scores included. `posteriors`: the probability
-  // that a segment of `label` (a label of the chain's base) starts at each of them. All must outlive it.
+  // that a segment of `label` starts at each of them. All must outlive it.
   RepeatedStarts(const RepeatTables& tables, const RowShape& shape, std::span<const double> rows,
                  std::int64_t first, int label, std::span<const double> posteriors)
       : tables_(tables), shape_(shape), rows_(rows), first_(first), label_(label), posteriors_(posteriors) {}

@@ -99,7 +99,6 @@ class PosteriorDecoding : public Analysis {
   int passes() const override { return 1; }
   int sweeps() const override { return 2; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
-  bool knows_edge_windows() const override { return true; }
   bool computes_together() const override { return !sums_; }
   bool finds_path() const override { return true; }
   void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,

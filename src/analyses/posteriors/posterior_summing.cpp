@@ -73,12 +73,15 @@ PosteriorSums PosteriorSumming::finish(double log_partition) {
 SumsWithEdges::SumsWithEdges(const Engine& engine, const PosteriorSelection& selection,
                              const WindowLoop& loop)
     : selection_(selection), loop_(loop) {
-  const auto begin = [&](std::size_t place, const Engine& by, const EdgeRoles* roles) {
-    parts_[place].emplace(by.model(), by.precision(), selection.scored, roles, selection.threads);
+  const auto begin = [&](std::size_t place, const Engine& by, ScoreSource* scored, const EdgeRoles* roles) {
+    parts_[place].emplace(by.model(), by.precision(), scored, roles, selection.threads);
   };
-  begin(1, engine, selection.roles);
-  if (loop.first_inner() > 0) begin(0, loop.engine(0), loop.roles(0));
-  if (loop.last_inner() < loop.last()) begin(2, loop.engine(loop.last()), loop.roles(loop.last()));
+  const auto begin_edge = [&](std::size_t place, const EdgeWindow& edge) {
+    begin(place, *edge.engine, edge.unconstrained.get(), edge.roles);
+  };
+  begin(1, engine, selection.scored, selection.roles);
+  if (loop.first_inner() > 0) begin_edge(0, *loop.edge(0));
+  if (loop.last_inner() < loop.last()) begin_edge(2, *loop.edge(loop.last()));
 }
 
 std::size_t SumsWithEdges::place(std::int64_t n) const {

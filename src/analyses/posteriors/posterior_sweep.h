@@ -48,8 +48,8 @@ struct PosteriorSelection {
   // base model's labels; an observer gets those of the chain's. Null: the engine's labels are those of the
   // model.
   const EdgeRoles* roles = nullptr;
-  // The windows at the cut edges, where the plan has them, else null; only without roles, and neither with an
-  // observer nor with scores of the entropy that lie elsewhere.
+  // The windows at the cut edges, where the plan has them, else null; only without roles, and not with an
+  // observer. Those of `scored` are their EdgeWindow::unconstrained.
   const EdgeWindows* edges = nullptr;
 
   bool needs_sums() const { return sums || counts; }

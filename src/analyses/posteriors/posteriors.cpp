@@ -85,13 +85,13 @@ void Posteriors::record(const PieceRecord& piece, SequenceReport& report) const 
 
 void Posteriors::record_infeasible(SequenceReport& report) const { report.add_no_log_partition(); }
 
-double log_partition(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+double log_partition(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PieceChain& chain,
                      const ProgressCallback& progress) {
-  WindowLoop loop(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress);
+  WindowLoop loop(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress, chain.edges);
   double result = kNegativeInfinity;
   const bool possible =
       loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
-        ForwardWindow window = engine.forward(scores, plan.range(n), loop.left(n), {});
+        ForwardWindow window = loop.engine(n).forward(scores, plan.range(n), loop.left(n), {});
         if (n == loop.last()) result = log_sum(window.right);
         return std::move(window.right);
       });
@@ -105,7 +105,7 @@ WindowNeeds LogPartitionPass::needs(const Engine& engine, const ScoreSource& sou
 
 void LogPartitionPass::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
                            const BlockSink&) const {
-  const double log_z = log_partition(context.engine, context.source, plan, context.progress);
+  const double log_z = log_partition(context.engine, context.source, plan, context.chain, context.progress);
   result.put(LogPartitionResult{log_z});
   result.feasible = log_z > kNegativeInfinity;
 }

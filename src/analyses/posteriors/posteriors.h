@@ -36,7 +36,6 @@ class Posteriors : public Analysis {
   int passes() const override { return 1; }
   int sweeps() const override { return 2; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
-  bool knows_edge_windows() const override { return true; }
   bool knows_sites() const override { return true; }
   // An engine that adds up counts gives those of all its sequences together.
   bool computes_together() const override { return !request_.sums && !request_.counts; }
@@ -57,7 +56,7 @@ class Posteriors : public Analysis {
 //
 // -inf where no segmentation has a finite score. `plan`: made with log_needs().
 double log_partition(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                     const ProgressCallback& progress = {});
+                     const PieceChain& chain = {}, const ProgressCallback& progress = {});
 
 struct LogPartitionResult {
   double log_partition = 0;

@@ -50,7 +50,6 @@ class ViterbiDecoding : public Analysis {
   int sweeps() const override { return 1; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
   std::size_t workspace_bytes(const Engine& engine, std::int64_t positions) const override;
-  bool knows_edge_windows() const override { return true; }
   bool knows_sites() const override { return true; }
   bool computes_together() const override { return true; }
   bool finds_path() const override { return true; }

@@ -7,6 +7,7 @@
 // and every sum is exact for cut pieces, and nothing of them knows that a piece was cut.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,9 +17,20 @@
 #include "core/chain_model.h"
 #include "core/score_window.h"
 #include "core/segment.h"
+#include "model/scores/linear_heads.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {
+
+// The columns of the roles of a label, which stand together in rows over a chain with roles.
+struct RoleColumns {
+  int count = 1;
+  int first = 0;  // segments that a cut at the begin made shorter; 0, as whole ones: it is no cut
+  int last = 0;   // likewise at the end
+
+  // Those of the reversed sequence.
+  RoleColumns mirrored() const { return {count, last, first}; }
+};
 
 // The chain of pieces whose edges are cut like this. Its labels are label * count() + role, role 0 being
 // that of segments which are seen whole.
@@ -31,6 +43,7 @@ class EdgeRoles {
   const ChainModel& chain() const { return chain_; }
   CutEdges cut() const { return cut_; }
   int count() const { return count_; }
+  RoleColumns columns() const { return {count_, cut_.left ? 1 : 0, cut_.right ? role_of_last() : 0}; }
   int label_of(int with_role) const { return with_role / count_; }
   // The label with role of a segment of the base's label in a piece of that length.
   int with_role(const Segment& segment, std::int64_t length) const;
@@ -77,6 +90,66 @@ class EdgeRoles {
   int count_;
   std::vector<double> survival_;  // (K, C)
   ChainModel chain_;
+};
+
+// What the segments of a piece score for their durations, by where they lie: a segment that a cut edge hides
+// in part scores its survival. Natural logarithms.
+class PieceDurations {
+ public:
+  // `roles`: of the cut edges of the piece; null: it has none. Both must outlive this object.
+  PieceDurations(const ChainModel& model, const EdgeRoles* roles, std::int64_t length)
+      : model_(&model), roles_(roles), length_(length) {}
+
+  double score(const Segment& segment) const {
+    return roles_ == nullptr ? model_->duration_score(segment.end - segment.begin, segment.label)
+                             : roles_->duration_score(segment, length_);
+  }
+  // The score of the first K+1 positions of a longer segment.
+  double into_tail(std::int64_t start, int label) const {
+    const std::int64_t positions = std::int64_t{model_->max_duration} + 1;
+    return start == 0 && starts_cut() ? roles_->survival(positions, label)
+                                      : model_->duration_score(positions, label);
+  }
+  // What a segment longer than K scores beyond its tail where it ends: at a cut the sum over what is hidden.
+  double out_of_tail(std::int64_t end, int label) const {
+    if (end != length_ || roles_ == nullptr || !roles_->cut().right) return 0;
+    return -std::log1p(-std::exp(model_->log_tail[static_cast<std::size_t>(label)]));
+  }
+  // Whether the first segment is seen from its start on, and has the model's initial term.
+  bool has_initial_term() const { return model_->initial == InitialTerm::kUniform && !starts_cut(); }
+
+ private:
+  bool starts_cut() const { return roles_ != nullptr && roles_->cut().left; }
+
+  const ChainModel* model_;
+  const EdgeRoles* roles_;
+  std::int64_t length_;
+};
+
+// The centred scores of a window in the labels of the model, where its columns are those of labels with
+// roles.
+class LabelScores {
+ public:
+  // `chain`: of the columns of `window`; both must outlive this object.
+  LabelScores(const ChainModel& chain, const ScoreWindow& window, RoleColumns columns = {})
+      : scores_(chain, window), columns_(columns), last_position_(window.length - 1) {}
+
+  double emission(std::int64_t t, int label) const { return scores_.emission(t, label * columns_.count); }
+  template <class Use>
+  decltype(auto) of_label(int label, const Use& use) const {
+    return scores_.of_label(label * columns_.count, use);
+  }
+  double start(std::int64_t t, int label) const {
+    return scores_.start(t, label * columns_.count + (t == 0 ? columns_.first : 0));
+  }
+  double end(std::int64_t t, int label) const {
+    return scores_.end(t, label * columns_.count + (t == last_position_ ? columns_.last : 0));
+  }
+
+ private:
+  CentredScores scores_;
+  RoleColumns columns_;
+  std::int64_t last_position_;
 };
 
 // Gives scores, never features: those of `source` once for every role of a label. Start scores of position 0

@@ -398,8 +398,10 @@ TEST_CASE("windows of their own at cut edges, computed on the host, fit to those
       const CutEdges cut{true, true};
       const EdgeLengths lengths = edge_lengths(*make_engine(device, sample.model), cut, sample.length);
       REQUIRE(lengths.any());
-      const CutPieceResult found = with_edge_windows(device, sample, cut, lengths);
-      const CutPieceResult expected = with_roles_everywhere(host, sample, cut);
+      const std::vector<Claim> claims =
+          claims_near({lengths.left, sample.length - lengths.right}, sample.length, 2);
+      const CutPieceResult found = with_edge_windows(device, sample, cut, lengths, {claims, {}});
+      const CutPieceResult expected = with_roles_everywhere(host, sample, cut, {claims, {}});
       REQUIRE(found.result.feasible == expected.result.feasible);
       if (!expected.result.feasible) continue;
       const double score = expected.result.get<ViterbiResult>().score.value();
@@ -409,6 +411,14 @@ TEST_CASE("windows of their own at cut edges, computed on the host, fit to those
       for (std::size_t i = 0; i < found.labels.size(); ++i)
         most = std::max({most, std::fabs(found.labels[i] - expected.labels[i]),
                          std::fabs(found.starts[i] - expected.starts[i])});
+      const auto &claimed = found.result.get<ClaimFindings>().swept.results,
+                 &wanted = expected.result.get<ClaimFindings>().swept.results;
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        most = std::max(most, std::fabs(std::exp(claimed[i].log_true) - std::exp(wanted[i].log_true)));
+      const auto &ranks = found.result.get<BestPaths>().ranks, &best = expected.result.get<BestPaths>().ranks;
+      REQUIRE(ranks.size() == best.size());
+      for (std::size_t i = 0; i < best.size(); ++i)
+        CHECK(std::fabs(ranks[i].score - best[i].score) < 1e-6 * std::fabs(score));
       CHECK(most < (precision == Precision::kFloat ? 1e-4 : 1e-9));
     }
   }

@@ -36,7 +36,7 @@ Found find(Engine& engine, const ModelCase& sample, int most, std::int64_t chunk
   const ViterbiResult viterbi = decode_viterbi(engine, source, plan);
   Found found;
   if (!viterbi.feasible) return found;
-  found.best = find_best_paths(engine, source, plan, viterbi, nullptr, {most, options, 1});
+  found.best = find_best_paths(engine, source, plan, {}, viterbi, {most, options, 1});
   for (std::size_t rank = 0; rank < found.best.ranks.size(); ++rank)
     found.paths.push_back(segments_of(found.best.segments(rank, viterbi.segments)));
   REQUIRE(found.paths.front() == segments_of(viterbi.segments));

@@ -23,10 +23,10 @@ namespace {
 ClaimSweep sweep(const EngineOptions& options, const ModelCase& sample, std::span<const Claim> claims,
                  std::int64_t chunks, int threads = 2) {
   const auto forward = make_engine(options, sample.model);
-  const auto backward = make_engine(options, reversed(sample.model));
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  return sweep_claims(*forward, *backward, source, plan_in_windows(*forward, sample.length, chunks),
-                      plan_in_windows(*backward, sample.length, chunks), claims, threads, nullptr);
+  ReversedPiece mirror(options, *forward, source, {});
+  return sweep_claims(*forward, source, {}, plan_in_windows(*forward, sample.length, chunks), mirror,
+                      plan_in_windows(mirror.engine(), sample.length, chunks), claims, threads);
 }
 
 double tolerance_of(const EngineOptions& options) {

@@ -117,7 +117,7 @@ struct Setting {
       : engine(make_engine(options, sample.model)),
         source(sample.whole(), sample.model.num_labels),
         plan(plan_in_windows(*engine, sample.length, chunks)),
-        passes(*engine, source, plan, 2) {}
+        passes(*engine, source, {}, plan, 2) {}
   std::unique_ptr<Engine> engine;
   MemoryScoreSource source;
   WindowPlan plan;
@@ -160,14 +160,13 @@ void check_paths(Setting& setting, ConstrainedSource& source, const ModelCase& s
   const double scale = std::max(1.0, std::fabs(truth.best));
   REQUIRE(std::fabs(score - truth.best) < tolerance * scale);
   REQUIRE(std::fabs(best.score.value() - score) < 1e-9 * scale + tolerance);
-  const DrawResult draws = draw_segmentations(*setting.engine, source, setting.plan, {20, 7, 0});
+  const DrawResult draws = draw_segmentations(*setting.engine, source, setting.plan, {}, {20, 7, 0});
   REQUIRE(draws.feasible);
   for (const Draw& one : draws.draws) REQUIRE(meets_all(segments_of(one.segments), constraints));
 }
 
 void check_claims(Setting& setting, ConstrainedSource& source, const EngineOptions& options,
                   const Truth& truth, double tolerance) {
-  const auto backward = make_engine(options, reversed(setting.engine->model()));
   const std::int64_t length = source.length();
   std::vector<Claim> claims;
   for (std::int64_t begin = 0; begin < length; ++begin)
@@ -175,8 +174,9 @@ void check_claims(Setting& setting, ConstrainedSource& source, const EngineOptio
       claims.push_back({ClaimKind::kBoundary, -1, begin, end});
       claims.push_back({ClaimKind::kLabel, 0, begin, end});
     }
+  ReversedPiece mirror(options, *setting.engine, source, {});
   const ClaimSweep found =
-      sweep_claims(*setting.engine, *backward, source, setting.plan, setting.plan, claims, 2, nullptr);
+      sweep_claims(*setting.engine, source, {}, setting.plan, mirror, setting.plan, claims, 2);
   REQUIRE(found.feasible);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const bool boundary = claims[i].kind == ClaimKind::kBoundary;

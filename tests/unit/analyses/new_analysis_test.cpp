@@ -46,7 +46,7 @@ class EvidenceAnalysis : public Analysis {
   void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
            const BlockSink&) const override {
     result.get<Evidence>().log_partition =
-        log_partition(context.engine, context.source, plan, context.progress);
+        log_partition(context.engine, context.source, plan, context.chain, context.progress);
   }
   void record(const PieceRecord& piece, SequenceReport& report) const override {
     accumulate(report.stats.segments, piece.result.get<Evidence>().sure);

@@ -25,7 +25,7 @@ namespace {
 
 DrawResult draw(Engine& engine, const ModelCase& sample, std::int64_t chunks, DrawRequest request) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  return draw_segmentations(engine, source, plan_in_windows(engine, sample.length, chunks), request);
+  return draw_segmentations(engine, source, plan_in_windows(engine, sample.length, chunks), {}, request);
 }
 
 // How often each path of `expected` was drawn; draws that are none of them fail.

@@ -31,7 +31,7 @@ std::vector<double> shares(Engine& engine, const ModelCase& sample, std::int64_t
                            const SegmentList& path) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
   const SegmentShares result =
-      segment_shares(engine, source, plan_in_windows(engine, sample.length, chunks), path, nullptr);
+      segment_shares(engine, source, plan_in_windows(engine, sample.length, chunks), {}, path);
   std::vector<double> values;
   SpooledNumbers::Reader reader(result.logs);
   for (double value = 0; reader.next(value);) values.push_back(value);

@@ -61,7 +61,7 @@ TrainingData simulate(const RecoveryCase& sample, const Parameters& parameters,
                                        draw_needs(*engine, source), std::size_t{1} << 30);
   DrawRequest request;
   request.key = sample.seed;
-  const DrawResult drawn = draw_segmentations(*engine, source, plan, request);
+  const DrawResult drawn = draw_segmentations(*engine, source, plan, {}, request);
   SegmentList::Reader reader(drawn.draws.front().segments);
   Segment segment;
   while (reader.next(segment)) {

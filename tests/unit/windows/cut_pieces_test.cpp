@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyses/best_paths/best_paths.h"
 #include "analyses/claims/claim_sweep.h"
 #include "analyses/claims/message_sweep.h"
 #include "analyses/draws/segment_sampler.h"
@@ -29,6 +30,7 @@ using namespace semicrf::testing;
 namespace {
 
 constexpr double kLevel = 0.8;  // of intervals
+constexpr int kRanks = 6;
 
 constexpr CutEdges kCuts[] = {{true, false}, {false, true}, {true, true}};
 
@@ -133,6 +135,7 @@ CutPieceResult analyse(const EngineOptions& options, const ModelCase& sample, Cu
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
   AnalysisList analyses;
   analyses.add<ViterbiDecoding>();
+  analyses.add<KBest>(kRanks, 0);
   analyses.add<ExactSegments>();
   PosteriorRequest request;
   request.labels = request.starts = request.ends = request.sums = request.counts = true;
@@ -140,8 +143,9 @@ CutPieceResult analyse(const EngineOptions& options, const ModelCase& sample, Cu
   analyses.add<Posteriors>(request);
   analyses.add<CredibleIntervals>(kLevel);
   analyses.add<Samples>(3, 0);
-  return analyse_cut_piece(*engine, source, {&roles}, analyses,
-                           plan_in_windows(*engine, sample.length, chunks), sample.length);
+  WindowPlan plan = plan_in_windows(*engine, sample.length, chunks);
+  plan.budget = kPlanBudget;
+  return analyse_cut_piece(*engine, source, {&roles}, analyses, plan, sample.length);
 }
 
 double tolerance_of(const EngineOptions& options) {
@@ -193,6 +197,32 @@ void check_posteriors(const ModelCase& sample, const All& all, const CutPieceRes
       if (const double p = label[t * labels + c]; p > 0) own_entropy -= p * std::log(p);
     REQUIRE(std::fabs(result.sums->label_entropies[c] - own_entropy) < 20 * tolerance * bins);
   }
+}
+
+// The k best are distinct segmentations with the k largest scores, and say their probabilities.
+void check_ranks(const ModelCase& sample, CutEdges cut, const All& all, const CutPieceResult& found,
+                 double tolerance) {
+  const auto& best = found.result.get<BestPaths>();
+  std::vector<double> scores;
+  for (const ScoredPath& one : all.paths) scores.push_back(one.best_score);
+  std::ranges::sort(scores, std::greater<>());
+  REQUIRE(best.ranks.size() == std::min<std::size_t>(kRanks, scores.size()));
+  std::vector<std::vector<Segment>> paths;
+  for (std::size_t rank = 0; rank < best.ranks.size(); ++rank) {
+    paths.push_back(segments_of(best.segments(rank, found.result.get<ViterbiResult>().segments)));
+    const double scale = tolerance * std::max(1.0, std::fabs(all.best));
+    REQUIRE(std::fabs(best.ranks[rank].score - scores[rank]) < scale);
+    REQUIRE(std::fabs(best.ranks[rank].score - score_of(sample, cut, paths.back(), InitialSources::kBest)) <
+            scale);
+    const double log_probability = score_of(sample, cut, paths.back()) - all.log_partition;
+    REQUIRE(std::fabs(best.ranks[rank].log_probability - log_probability) < 2 * scale);
+  }
+  std::ranges::sort(paths, {}, [](const std::vector<Segment>& path) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, int>> key;
+    for (const Segment& one : path) key.emplace_back(one.begin, one.end, one.label);
+    return key;
+  });
+  REQUIRE(std::ranges::adjacent_find(paths) == paths.end());
 }
 
 // P(exactly this segment) is the end posterior of its label times its share.
@@ -277,10 +307,10 @@ void check_claims(const EngineOptions& options, const ModelCase& sample, CutEdge
                   double tolerance) {
   const EdgeRoles roles(sample.model, cut);
   const auto forward = make_engine(options, roles.chain());
-  const auto backward = make_engine(options, reversed(roles.chain()));
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
   const WindowPlan plan = plan_in_windows(*forward, sample.length, 0);
-  const ClaimSweep found = sweep_claims(*forward, *backward, source, plan, plan, claims, 2, &roles);
+  ReversedPiece mirror(options, *forward, source, {&roles});
+  const ClaimSweep found = sweep_claims(*forward, source, {&roles}, plan, mirror, plan, claims, 2);
   REQUIRE(found.feasible);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     INFO("claim " << static_cast<int>(claims[i].kind) << ", label " << claims[i].label << ", ["
@@ -320,6 +350,7 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
       REQUIRE(near(score_of(sample, cut, path, InitialSources::kBest), all.best));
       check_posteriors(sample, all, found, tolerance, resolution);
       check_shares(sample, all, found, tolerance);
+      check_ranks(sample, cut, all, found, tolerance);
       std::vector<PathProbability> paths;
       for (const ScoredPath& one : all.paths) paths.push_back({one.path, one.probability});
       check_intervals(sample, paths, path, kLevel, found.result.get<BoundaryIntervals>(), tolerance);
