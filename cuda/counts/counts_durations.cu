@@ -65,7 +65,7 @@ __device__ SEMICRF_NOINLINE void count_pair(const CountsParameters<Real>& p, Pai
   for (int j = 0; j < kBlock; ++j) {
     const int k = pair.group * kBlock + j + 1;
     if (k > p.tables.duration) break;
-    const double bias = p.tables.bias_of(k, pair.c);
+    const double bias = p.tables.bias[static_cast<std::int64_t>(k - 1) * p.tables.width + pair.c];
     if (bias == kNone) continue;
     for (int slot = 0; slot < kBlock; ++slot) {
       const int last = slot + k - 1 - distance * kBlock;

@@ -33,7 +33,7 @@ __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowO
     const int from = at.from + i / kTo;
     const int to = at.to + i % kTo;
     if (from >= p.tables.labels || to >= p.tables.labels) continue;
-    const double score = p.tables.transition_of(from, to);
+    const double score = p.tables.transition_log[static_cast<std::int64_t>(from) * p.tables.width + to];
     if (score == kNone) continue;
     double left = 0, right = 0;
     if (at.kind == RowKind::kInside) {
@@ -54,7 +54,7 @@ __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowO
 template <class Real>
 __device__ inline double weight_of(const CountsParameters<Real>& p, int from, int to) {
   if (from >= p.tables.labels || to >= p.tables.labels) return 0;
-  const double score = p.tables.transition_of(from, to);
+  const double score = p.tables.transition_log[static_cast<std::int64_t>(from) * p.tables.width + to];
   return score == kNone ? 0.0 : exp(score - (p.tables.source_bound[from] + p.tables.transition_bound[to]));
 }
 

@@ -58,7 +58,7 @@ __device__ inline void count_within(const CountsParameters<Real>& p, const Block
     }
   }
   for (int k = 0; k < kBlock && k < p.tables.duration; ++k) {
-    const double bias = p.tables.bias_of(k + 1, c);
+    const double bias = p.tables.bias[static_cast<std::int64_t>(k) * p.tables.width + c];
     double sum = 0;
     for (int first = 0; first + k < kBlock; ++first) {
       if (logs.forbidden[first + k] != (first > 0 ? logs.forbidden[first - 1] : 0)) continue;

@@ -95,7 +95,8 @@ struct LabelAtMark {
 
   __device__ double crossing_in_logs() const {
     const auto term = [&](int left, int right) {
-      return start(left) + end(right) + p.tables.bias_of(left + right, c);
+      return start(left) + end(right) +
+             p.tables.bias[static_cast<std::int64_t>(left + right - 1) * p.tables.width + c];
     };
     double most = kNone;
     for (int left = 1 + lane; left < p.tables.duration; left += 32) {

@@ -18,7 +18,8 @@ __device__ __forceinline__ void barrier_of(int id, int count) {
 #endif
 }
 
-// Keeps a value in a register (docs/cuda.md, "Tuning").
+// Keeps a value in a register that the compiler would rather read again from the constant bank, which takes
+// longer than the instruction that waits for it.
 __device__ __forceinline__ int in_register(int value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("mov.s32 %0, %0;" : "+r"(value));
@@ -84,6 +85,7 @@ struct WarpLanes {
   bool valid;  // the label exists
 
   __device__ __forceinline__ explicit WarpLanes(int labels) {
+    // Else asked for anew wherever it is needed, which takes longer than a use of it.
     const int lane = in_register(static_cast<int>(threadIdx.x % 32));
     c = lane % kGroup;
     group = lane / kGroup;
@@ -93,7 +95,6 @@ struct WarpLanes {
   // first_slot() on.
   static constexpr int kSlotLanes = kGroup;
   __device__ __forceinline__ int first_slot() const { return c; }
-  __device__ static constexpr bool has_helpers() { return false; }
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ bool has_alpha() const { return true; }
@@ -126,6 +127,8 @@ struct WarpLanes {
   // The largest value of the team's lanes in this warp, which has all of them.
   __device__ __forceinline__ int most_here(int value) const { return most(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Whether p holds for any of the lanes that wait for each other.
+  __device__ __forceinline__ bool some_here(bool p) const { return any_here(p); }
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
@@ -140,8 +143,7 @@ struct BlockLanes {
   static constexpr MemoryPlace kPlace =
       kRows == 0 ? MemoryPlace::kAnywhere
                  : (kFarRing ? MemoryPlace::kScalesShared : MemoryPlace::kRingShared);
-  static constexpr int kPanels = (kRows + 31) / 32;      // 0: known at run time
-  static constexpr int kTableWidth = 0, kRingWidth = 0;  // known at run time
+  static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
   static constexpr bool kOneWarp = kPanels == 1;
   static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);
   int c, panels_at_run_time;
@@ -215,6 +217,8 @@ struct BlockLanes {
   // The largest value of the team's lanes that are in this warp.
   __device__ __forceinline__ int most_here(int value) const { return most_of_warp(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Whether p holds for any of the lanes that wait for each other.
+  __device__ __forceinline__ bool some_here(bool p) const { return any(p); }
 };
 
 }  // namespace semicrf::cuda

@@ -28,14 +28,6 @@ __device__ void copy_all(const T* from, std::size_t count, T* to) {
   }
 }
 
-// A table in shared memory.
-template <class T>
-__device__ SharedPointer<T> copied(unsigned& at, const T* from, std::size_t count) {
-  const SharedPointer<T> to = slice<T>(at, count);
-  copy_all(from, count, static_cast<T*>(to));
-  return to;
-}
-
 // Warps of a block: the tables and the rings of all warps in shared memory.
 template <class Real, class Semiring, int kGroup, int kRows, int kMaxThreads>
 __global__ void __launch_bounds__(kMaxThreads, 1)
@@ -97,19 +89,33 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   const int team = static_cast<int>(blockIdx.x);
   m.table_width = t.width;
   m.transitions = t.transition;
-  if (kRows == 0 && p.transitions_in_shared) m.transitions = copied(at, t.transition, labels * labels);
+  if (kRows == 0 && p.transitions_in_shared) {
+    Real* transitions = slice<Real>(at, labels * labels);
+    copy_all(t.transition, labels * labels, transitions);
+    m.transitions = transitions;
+  }
   const Real* table = t.duration_table;
   const std::size_t bound_count = bound_entries(t.offsets, t.width);
   if constexpr (kRows > 0) {
-    m.duration_bound = {copied(at, t.duration_bound, bound_count).from(label).offset};
-    m.duration_spread = {copied(at, t.duration_spread, bound_count).from(label).offset};
+    const SharedPointer<int> bounds = slice<int>(at, bound_count);
+    copy_all(t.duration_bound, bound_count, static_cast<int*>(bounds));
+    m.duration_bound = {bounds.from(label).offset};
+    const SharedPointer<std::uint16_t> spreads = slice<std::uint16_t>(at, bound_count);
+    copy_all(t.duration_spread, bound_count, static_cast<std::uint16_t*>(spreads));
+    m.duration_spread = {spreads.from(label).offset};
   } else {
     m.duration_bound = t.duration_bound + label;
     m.duration_spread = t.duration_spread + label;
     if (p.table_in_shared) {
-      m.duration_bound = copied(at, t.duration_bound, bound_count) + label;
-      m.duration_spread = copied(at, t.duration_spread, bound_count) + label;
-      table = copied(at, table, group_entries(t.offsets, t.width));
+      int* bounds = slice<int>(at, bound_count);
+      std::uint16_t* spreads = slice<std::uint16_t>(at, bound_count);
+      Real* table_here = slice<Real>(at, group_entries(t.offsets, t.width));
+      copy_all(t.duration_bound, bound_count, bounds);
+      copy_all(t.duration_spread, bound_count, spreads);
+      copy_all(table, group_entries(t.offsets, t.width), table_here);
+      m.duration_bound = bounds + label;
+      m.duration_spread = spreads + label;
+      table = table_here;
     }
   }
   m.duration_table = table + label * kBlock;

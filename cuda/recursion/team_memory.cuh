@@ -12,7 +12,8 @@ namespace semicrf::cuda {
 
 extern __shared__ unsigned char shared_memory[];
 
-// A pointer that is known to point to shared memory.
+// A pointer that is known to point to shared memory: half the registers, and addresses with immediate
+// offsets.
 template <class T>
 struct SharedPointer {
   unsigned offset = 0;
@@ -65,7 +66,7 @@ __device__ inline double log_of_number(float x, int units = 0) {
                            static_cast<double>(logf(x * power_of_two(-exponent, float()))));
   return x > 0.0f ? value : kNone;
 }
-__device__ inline double log_of_number(double x, int = 0) { return x > 0 ? log(x) : kNone; }
+__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
 
 // The ring with what only rare paths look at. Pointers are offset to the label, but those of all labels. A
 // ring block's numbers are relative to its scale, `gauge` and `rest`: see BlockRun.
@@ -155,8 +156,10 @@ struct ExactMemory {
     for (int slot = 0; slot < kBlock; ++slot) {
       if constexpr (!Semiring::kIsLog) {
         values[slot] = static_cast<double>(numbers[slot]) + units[slot];
-      } else {
+      } else if constexpr (sizeof(Real) == sizeof(float)) {
         values[slot] = log_of_number(numbers[slot], units[slot]);
+      } else {
+        values[slot] = log_of_number(numbers[slot]);
       }
     }
   }
@@ -257,7 +260,8 @@ struct TeamMemory {
   int team;
 };
 
-// The memory of a thread of run_warps, of numbers that the kernel was given.
+// The memory of a thread of run_warps: sums of numbers that the kernel was given, made anew where they would
+// hold registers that others want.
 template <class Real, class Lanes>
 __device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const RunParameters<Real>& p,
                                                                        unsigned thread) {
@@ -303,7 +307,8 @@ struct RunConfig {
   using Memory = TeamMemory<Real, Lanes::kPlace>;
   using Exact = ExactMemory<Real, Semiring>;
   static constexpr int kRows = kUnrolledRows;
-  // Whether the boundaries of a block are a loop, and its starts wait in shared memory.
+  // Whether the boundaries of a block are a loop, and its starts wait in shared memory, where registers would
+  // not hold them. What teams of few labels do is short enough as it is.
   static constexpr bool kLoops = kRows > 0 && Lanes::kLoops && !kOutOfLine;
   // Whether durations within a block but the first four are read where they are wanted.
   static constexpr bool kNearShared = kLoops && !Lanes::kTeam;
@@ -312,7 +317,7 @@ struct RunConfig {
 };
 
 // The starts of the block at hand, each with its units, until it is known whether the block stands: a number
-// of zero has units of kEmpty. In shared memory they are kept four at a time.
+// of zero has units of kEmpty. In shared memory, four at a time, as registers have no index.
 template <class Config, bool kShared = Config::kLoops>
 class BlockStarts {
  public:

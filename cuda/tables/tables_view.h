@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "cuda/tables/limits.h"
-
 namespace semicrf::cuda {
 
 // Sizes and properties of the tables, the same on the host and on the device.
@@ -29,25 +27,12 @@ struct ChainShape {
   // far above the start that rises where it is more. To be added to units that have the bias of a Real's
   // exponent.
   int most_above, room_above;
-
-  // Where a block lies in the ring, from that of a later one; distances up to ring_blocks.
-  SEMICRF_BOTH int block_before(int head, int distance) const {
-    return head < distance ? head - distance + ring_blocks : head - distance;
-  }
 };
 
 // Scores as logarithms in double.
 struct LogTables : ChainShape {
   const double *bias, *largest_bias, *transition_log, *transition_bound, *source_bound;
   const double *log_tail, *last_bias, *tail_correction, *first_scores, *last_scores;
-
-  // Durations are k = 1 ... K.
-  SEMICRF_BOTH double bias_of(int k, int c) const {
-    return bias[static_cast<std::int64_t>(k - 1) * width + c];
-  }
-  SEMICRF_BOTH double transition_of(int from, int to) const {
-    return transition_log[static_cast<std::int64_t>(from) * width + to];
-  }
 };
 
 // What the recursion reads besides: numbers, bounds in units, and the least sums that are certified.

@@ -91,8 +91,9 @@ __device__ void load_tables(const TraceParameters<Real>& p) {
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < biases + t.labels * t.labels; i += threads) {
     const int j = i - biases;
-    const double score = j < 0 ? t.bias_of(i % p.shape.newest + 1, i / p.shape.newest)
-                               : t.transition_of(j % t.labels, j / t.labels);
+    const double score =
+        j < 0 ? t.bias[static_cast<std::int64_t>(i % p.shape.newest) * t.width + i / p.shape.newest]
+              : t.transition_log[static_cast<std::int64_t>(j % t.labels) * t.width + j / t.labels];
     store_shared(base + 8 * static_cast<unsigned>(i), score + 0.0);
   }
   __syncthreads();

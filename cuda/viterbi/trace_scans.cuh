@@ -226,7 +226,7 @@ __device__ void take_starts(const TraceParameters<Real>& p, const StartBlock& bl
   const int duration = end - start;
   double score = kNone;
   if (lane < kBlock && duration >= 1 && duration <= t.duration && cuts >> (kBlock - 1 - lane) == 0) {
-    const double bias = t.bias_of(duration, c);
+    const double bias = t.bias[static_cast<std::int64_t>(duration - 1) * t.width + c];
     if (block.exact == 0) {
       score = static_cast<double>(p.store.gamma.numbers[entry(p, start, c)]) + bias;
       score += block.shift + p.store.gamma.scale[entry(p, block.index, c)] + block.before;
@@ -252,7 +252,8 @@ __device__ SEMICRF_NOINLINE BestStart take_earlier_starts(const TraceParameters<
     const int duration = shortest + lane_of_warp();
     double score = kNone;
     if (duration <= longest) {
-      score = started(p, origin, end - duration, c) + after + t.bias_of(duration, c);
+      score = started(p, origin, end - duration, c) + after +
+              t.bias[static_cast<std::int64_t>(duration - 1) * t.width + c];
     }
     take_best(score, shortest, &best);
   }
@@ -402,7 +403,7 @@ __device__ SEMICRF_NOINLINE int find_source(const TraceParameters<Real>& p, int 
   for (int c = lane_of_warp(); c < t.labels; c += 32) {
     double value =
         boundary == 0 ? p.left_state[entry(p, t.duration, c)] : value_of(p, p.store.alpha, boundary - 1, c);
-    if (to >= 0) value += t.transition_of(c, to);
+    if (to >= 0) value += t.transition_log[static_cast<std::int64_t>(c) * t.width + to];
     if (value > most) {
       most = value;
       label = c;

@@ -21,10 +21,17 @@ struct BlockFactors {
 struct FactorSource {
   std::int64_t row;  // row of the block's first run position
   int step;          // rows from one to the next, 0: none is there
-  const Place* at;   // positions outside of [first, last) are not of the sequence: scores of 0
+  int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
-  bool backward;
+  bool first_here, last_here, edges, backward;
   double* shift;  // row of the block's first token, or null
+};
+
+// Scores of starts and of ends in the direction of the run.
+struct EdgeScores {
+  DeviceScores first, last;
+  __device__ __forceinline__ explicit EdgeScores(const SequenceView& sequence, bool backward)
+      : first(backward ? sequence.ends : sequence.starts), last(backward ? sequence.starts : sequence.ends) {}
 };
 
 // A score as a summand, or 0, with which nothing overflows, where it is too large or forbids.
@@ -45,7 +52,7 @@ __device__ __forceinline__ Summand<Real> summand(Value score, Value added) {
   }
 }
 // The scores of one position, as they were loaded: who uses them waits for them.
-template <class Value, class Edge = Value>
+template <class Value, class Edge>
 struct RowScores {
   Value emission;
   Edge first, last;
@@ -53,8 +60,9 @@ struct RowScores {
 
 // The factors of a block as BlockContent would make them of its emissions: whole, inside the sequence,
 // without maxima. Returns whether all scores of the label were of moderate size, so that they stand. A
-// label's own column; `at`: of the block's first position, `step`: to the next one. Scores
-// are asked for two positions ahead.
+// label's own column; `at`: of the block's first position, `step`: to the next one. The code is short on
+// purpose: what the blocks of a run execute must stay in the instruction cache. Scores are asked for two
+// positions ahead, as the cache is too small to keep them near.
 template <class Real, class Semiring, class Value, class Edge>
 __device__ __forceinline__ bool moderate_factors_of(const Value* emissions, const Edge* first,
                                                     const Edge* last, std::int64_t at, std::int64_t step,
@@ -117,13 +125,15 @@ __device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, c
   const float* const single = sequence.emissions.f32;
   const bool floats = edges.first.f64 == nullptr && edges.last.f64 == nullptr;
   const bool doubles = edges.first.f32 == nullptr && edges.last.f32 == nullptr;
-  const auto factors_of = [&](const auto* emissions, const auto* first, const auto* last) {
-    return moderate_factors_of<Real, Semiring>(emissions, first, last, at, step, less, rest, out);
-  };
-  if (single != nullptr && floats) return factors_of(single, edges.first.f32, edges.last.f32);
-  if (single != nullptr && doubles) return factors_of(single, edges.first.f64, edges.last.f64);
+  if (single != nullptr && floats)
+    return moderate_factors_of<Real, Semiring>(single, edges.first.f32, edges.last.f32, at, step, less, rest,
+                                               out);
+  if (single != nullptr && doubles)
+    return moderate_factors_of<Real, Semiring>(single, edges.first.f64, edges.last.f64, at, step, less, rest,
+                                               out);
   if (single == nullptr && doubles)
-    return factors_of(sequence.emissions.f64, edges.first.f64, edges.last.f64);
+    return moderate_factors_of<Real, Semiring>(sequence.emissions.f64, edges.first.f64, edges.last.f64, at,
+                                               step, less, rest, out);
   return false;
 }
 
@@ -143,12 +153,11 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
   out->cuts = 0;
   // Forbidden boundaries are zeros, which certificates need not know of.
   const auto within = [](double x) { return x <= kWidest && (x >= -kWidest || x == kNone); };
-  const Place& at = *source.at;
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
-    const bool inside = slot >= at.first && slot < at.last;
-    const std::int64_t row = source.row + (inside ? slot : at.first) * source.step;
-    const std::int64_t entry = row * t.labels + label;
+    const bool inside = slot >= source.first && slot < source.last;
+    const std::int64_t row = source.row + (inside ? slot : source.first) * source.step;
+    const std::int64_t at = row * t.labels + label;
     Wide<Real> content = centred_wide<Real>(sequence, row, t.labels, lanes);
     const double most =
         static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
@@ -162,11 +171,12 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
     if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
       source.shift[source.backward ? kBlock - 1 - slot : slot] = shift;
     }
-    const bool at_edge = at.edges && inside;
+    const bool at_edge = source.edges && inside;
     out->start[slot] = O::inverse(alpha);
     if (at_edge) {
-      const double start = score_at(edges.first, entry) +
-                           (at.first_here && slot == at.first ? t.first_scores[label] : 0.0) - sum.value();
+      const double start = score_at(edges.first, at) +
+                           (source.first_here && slot == source.first ? t.first_scores[label] : 0.0) -
+                           sum.value();
       out->good = out->good && within(start);
       out->start[slot] = O::scaled_from_log(start);
     }
@@ -177,8 +187,8 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
     alpha = O::scaled_from_log(here);
     out->alpha[slot] = alpha;
     if (at_edge) {
-      const double end = here + score_at(edges.last, entry) +
-                         (at.last_here && slot == at.last - 1 ? t.last_scores[label] : 0.0);
+      const double end = here + score_at(edges.last, at) +
+                         (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0);
       out->good = out->good && within(end);
       out->alpha[slot] = O::scaled_from_log(end);
     }
@@ -195,8 +205,8 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
   const std::int64_t at = source.row * t.labels + label;
   const std::int64_t step = static_cast<std::int64_t>(source.step) * t.labels;
   const double less = sequence.baseline != nullptr ? -sequence.baseline[label] : 0.0;
-  const bool inside = source.step != 0 && source.at->whole && !source.at->first_here &&
-                      !source.at->last_here && !sequence.subtract_position_max;
+  const bool inside = source.step != 0 && source.first == 0 && source.last == kBlock && !source.first_here &&
+                      !source.last_here && !sequence.subtract_position_max;
   const bool quick =
       inside && moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
   const bool stands = !lanes.any(!quick);
@@ -214,7 +224,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
 // with the rest of the gauge, as a number near one and whole units, so that no size of the scores overflows.
 // The way of most blocks: scores of moderate size in float, no boundary scores.
 //
-// A score, asked for where the program says so.
+// A score, asked for where the program says so: neither earlier, where it would take a register, nor later.
 __device__ __forceinline__ float load_here(const float* from) {
 #if defined(__CUDA_ARCH__)
   float x;
@@ -225,21 +235,28 @@ __device__ __forceinline__ float load_here(const float* from) {
 #endif
 }
 
-// What a label's content does to alpha and to starts along a block, boundary after boundary: factors made of
-// its scores as they are asked for, which are of moderate size, and no boundary scores. Units have a bias:
-// see kBiasOfSums. FastBlock::run takes it, or one of those below.
+// Scores of some positions, asked for before they are wanted.
+template <class Real, int kCount>
+struct ComingScores {
+  Real emission[kCount];
+  Real start[kCount], end[kCount];  // where there are boundary scores
+};
+
+// What a label's content does to alpha and to starts along a block: factors made from the scores as they are
+// asked for, or those of the long way. Units have a bias: see kBiasOfSums.
 template <class Real, class Semiring>
 struct BlockContent {
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
   static constexpr int kBias = kBiasOfSums<Real, Semiring>;
-  static constexpr bool kEdges = false, kMade = false;
   const float* scores;  // scores of the label from the block's first position on, or null: zeros
   int step;             // entries from one position to the next
   int after;            // the slot to read on from after the last one: kBlock, or 0 where no block comes
   Sum less;             // taken out of every score
   Sum sum;
-  Real size;  // the largest magnitude of the scores that were asked for
+  const float *starts, *ends;         // boundary scores of the first position, or null: zeros
+  const BlockFactors<Real>* factors;  // null: of the scores
+  Real size;                          // the largest magnitude of the scores that were asked for
 
   __device__ __forceinline__ void begin(const float* from, int step_, Sum less_, double rest) {
     scores = from;
@@ -247,6 +264,8 @@ struct BlockContent {
     less = less_;
     sum = Sum::of(rest);
     after = 0;
+    starts = ends = nullptr;
+    factors = nullptr;
     size = 0;
   }
   // Whether surely no score is so large that all labels' share goes out of it, which is not done here. The
@@ -263,110 +282,44 @@ struct BlockContent {
   // is_moderate() when all slots were asked for.
   __device__ __forceinline__ bool was_moderate() const { return is_moderate(size); }
   // Asks for the scores k positions after a slot; kBlock: where to read on.
-  __device__ __forceinline__ RowScores<Real> load(int slot, int k) const {
-    return {load_of(scores, slot, k), Real(0), Real(0)};
+  template <bool kEdges, int kCount>
+  __device__ __forceinline__ void load(int slot, int k, ComingScores<Real, kCount>& coming) const {
+    coming.emission[k % kCount] = load_of(scores, slot, k);
+    if constexpr (kEdges) {
+      coming.start[k % kCount] = load_of(starts, slot, k);
+      coming.end[k % kCount] = load_of(ends, slot, k);
+    }
+  }
+  // What a boundary score multiplies a factor by: apart from the content, as in moderate_factors_of(). Its
+  // units have no bias.
+  __device__ __forceinline__ Scaled<Real> edge_factor(Real score) {
+    const bool forbids = score == static_cast<Real>(kNone);
+    const Real known = forbids ? Real(0) : score;
+    size = larger(size, magnitude(known));
+    const Scaled<Real> edge = biased<Real, Semiring>(Sum::exactly(known));
+    return {forbids ? O::zero() : edge.number, edge.units - kBias};
   }
   // exp(S) at the first boundary: alpha's factor, whose inverse is that of starts.
   __device__ __forceinline__ Scaled<Real> first_factor() const { return biased<Real, Semiring>(sum); }
-  // What alpha_factor() is to be given, asked for before it is wanted.
-  __device__ __forceinline__ Scaled<Real> made(int) const { return {}; }
-  // exp(S) at the right boundary of the next position.
-  __device__ __forceinline__ Scaled<Real> alpha_factor(const RowScores<Real>& here, Scaled<Real>) {
-    size = larger(size, magnitude(here.emission));
-    Sum content = Sum::exactly(here.emission);
+  // exp(S + last score) at the right boundary of the next position, which has score x.
+  __device__ __forceinline__ Scaled<Real> alpha_factor(Real x) {
+    size = larger(size, magnitude(x));
+    Sum content = Sum::exactly(x);
     content.add(less);
     sum.add(content);
     return biased<Real, Semiring>(sum);
   }
-  // exp(S + last score) there, of its alpha_factor().
-  __device__ __forceinline__ Scaled<Real> end_factor(Scaled<Real> factor, const RowScores<Real>&) {
-    return factor;
-  }
-  // exp(first score - S) at the left boundary of a slot, of the alpha_factor() there: its units are to be
-  // taken away.
-  __device__ __forceinline__ Scaled<Real> start_factor(Scaled<Real> factor, const RowScores<Real>&, int) {
-    return {O::inverse(factor.number), factor.units};
-  }
   // The content with the rest before it; when all slots were asked for.
-  __device__ __forceinline__ double total() const { return sum.value(); }
-  __device__ __forceinline__ bool good() const { return true; }
+  __device__ __forceinline__ double total() const { return factors != nullptr ? factors->sum : sum.value(); }
 
- protected:
+ private:
   __device__ __forceinline__ Real load_of(const float* from, int slot, int k) const {
     if (from == nullptr) return Real(0);
     return static_cast<Real>(load_here(from + (slot < kBlock ? slot : after) * step + k * step));
   }
-
- private:
   __device__ __forceinline__ bool is_moderate(Real most) const {
     return most <= static_cast<Real>(kModerateScore - 1) - magnitude(less.high);
   }
-};
-
-// With boundary scores, whose factors are apart from those of the content, as in moderate_factors_of().
-template <class Real, class Semiring>
-struct EdgedContent : BlockContent<Real, Semiring> {
-  using Plain = BlockContent<Real, Semiring>;
-  using typename Plain::O;
-  static constexpr bool kEdges = true;
-  const float *starts, *ends;  // boundary scores of the first position, or null: zeros
-
-  __device__ __forceinline__ RowScores<Real> load(int slot, int k) const {
-    return {this->load_of(this->scores, slot, k), this->load_of(starts, slot, k),
-            this->load_of(ends, slot, k)};
-  }
-  __device__ __forceinline__ Scaled<Real> end_factor(Scaled<Real> factor, const RowScores<Real>& here) {
-    const Scaled<Real> edge = edge_factor(here.last);
-    return {O::times(factor.number, edge.number), factor.units + edge.units};
-  }
-  __device__ __forceinline__ Scaled<Real> start_factor(Scaled<Real> factor, const RowScores<Real>& here,
-                                                       int) {
-    const Scaled<Real> edge = edge_factor(here.first);
-    return {O::times(O::inverse(factor.number), edge.number), factor.units - edge.units};
-  }
-
- private:
-  // Units have no bias.
-  __device__ __forceinline__ Scaled<Real> edge_factor(Real score) {
-    const bool forbids = score == static_cast<Real>(kNone);
-    const Real known = forbids ? Real(0) : score;
-    this->size = larger(this->size, magnitude(known));
-    const Scaled<Real> edge = biased<Real, Semiring>(Plain::Sum::exactly(known));
-    return {forbids ? O::zero() : edge.number, edge.units - Plain::kBias};
-  }
-};
-
-// The content of any block: factors that block_factors() made, or (null) those of the scores.
-template <class Real, class Semiring>
-struct MadeContent : BlockContent<Real, Semiring> {
-  using Plain = BlockContent<Real, Semiring>;
-  static constexpr bool kMade = true;
-  const BlockFactors<Real>* factors = nullptr;
-
-  __device__ __forceinline__ Scaled<Real> made(int slot) const {
-    return factors != nullptr ? factors->alpha[slot] : Scaled<Real>{};
-  }
-  __device__ __forceinline__ Scaled<Real> alpha_factor(const RowScores<Real>& here, Scaled<Real> made_here) {
-    if (factors == nullptr) return Plain::alpha_factor(here, made_here);
-    return {made_here.number, made_here.units + Plain::kBias};
-  }
-  __device__ __forceinline__ Scaled<Real> start_factor(Scaled<Real> factor, const RowScores<Real>& here,
-                                                       int slot) {
-    if (factors == nullptr) return Plain::start_factor(factor, here, slot);
-    const Scaled<Real> start = factors->start[slot < kBlock ? slot : kBlock - 1];
-    return {start.number, Plain::kBias - start.units};
-  }
-  // The content up to the right boundary of a slot that was reached last, with the rest before it.
-  __device__ __forceinline__ double up_to(int slot) const {
-    return factors != nullptr ? factors->content[slot] : this->sum.value();
-  }
-  __device__ __forceinline__ bool forbids(int slot) const {
-    return factors != nullptr && (factors->cuts >> slot & 1) != 0;
-  }
-  __device__ __forceinline__ double total() const {
-    return factors != nullptr ? factors->sum : this->sum.value();
-  }
-  __device__ __forceinline__ bool good() const { return factors == nullptr || factors->good; }
 };
 
 }  // namespace semicrf::cuda

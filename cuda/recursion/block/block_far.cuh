@@ -37,24 +37,17 @@ class FarPart {
   __device__ __forceinline__ int largest(int head, int o) const {
     return scale(ring_index(head, o)) + durations_bound(o);
   }
-  // The bound of distances first..last; the bounds of some are on their way at a time.
+  // The bound of distances first..last.
   __device__ __forceinline__ FarBound bound(int head, int first, int last) const {
+    if constexpr (kAhead > 1) return bound_ahead(head, first, last);
     Seen seen{kEmpty, kEmpty, first - 1};
     int j = ring_index(head, first);
-#pragma unroll(kAhead > 1 ? 1 : 2)
-    for (int from = first; from <= last; from += kAhead) {
-      int here[kAhead], spread[kAhead];
-#pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        const bool exists = k == 0 || from + k <= last;
-        here[k] = exists ? scale(j) + durations_bound(from + k) : kEmpty;
-        spread[k] = exists ? durations_spread(from + k) : 0;
-        j = before(j);
-      }
-#pragma unroll
-      for (int k = 0; k < kAhead; ++k) look_at(seen, from + k, here[k], spread[k]);
+#pragma unroll 2
+    for (int o = first; o <= last; ++o) {
+      look_at(seen, o, scale(j) + durations_bound(o), durations_spread(o));
+      j = before(j);
     }
-    return {seen.largest, needed_above(seen), first, kByGroup || kAhead > 1 ? seen.last : last};
+    return {seen.largest, needed_above(seen), first, kByGroup ? seen.last : last};
   }
   // Adds the sums over the distances that are needed, relative to `bound`.
   __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, FarBound far, int bound) const {
@@ -147,7 +140,7 @@ class FarPart {
 
  private:
   static constexpr bool kByGroup = Lanes::kTeam;
-  // Distances whose bounds are asked for at a time: see docs/cuda.md, "Tuning".
+  // Distances whose bounds are asked for at a time.
   static constexpr int kAhead = Config::kLoops && !kByGroup ? 4 : 1;
 
   // What the distances looked at so far say: their largest bound, the most that all sums hold at least, and
@@ -159,6 +152,26 @@ class FarPart {
     seen.largest = larger(seen.largest, here);
     seen.least = larger(seen.least, here - spread);
     if (here > needed_above(seen)) seen.last = o;
+  }
+  // As bound(), with the bounds of some distances on their way at a time: faster where each has a warp that
+  // waits for them alone, slower elsewhere.
+  __device__ __forceinline__ FarBound bound_ahead(int head, int first, int last) const {
+    Seen seen{kEmpty, kEmpty, first - 1};
+    int j = ring_index(head, first);
+#pragma unroll 1
+    for (int from = first; from <= last; from += kAhead) {
+      int here[kAhead], spread[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        const bool exists = from + k <= last;
+        here[k] = exists ? scale(j) + durations_bound(from + k) : kEmpty;
+        spread[k] = exists ? durations_spread(from + k) : 0;
+        j = before(j);
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) look_at(seen, from + k, here[k], spread[k]);
+    }
+    return {seen.largest, needed_above(seen), first, seen.last};
   }
   // Bounds up to which a distance is not needed; in the log semiring numbers vanish beside the largest.
   __device__ __forceinline__ int needed_above(const Seen& seen) const {
@@ -245,12 +258,20 @@ class FarPart {
       load_entries<Lanes::kPlace>(group + turned(i, m_.table_turn), entries + i);
   }
 
-  // Constants where a warp holds whole teams.
+  // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
   __device__ __forceinline__ int ring_width() const {
-    return Lanes::kRingWidth > 0 ? Lanes::kRingWidth : m_.ring.width;
+    if constexpr (Lanes::kTeam) {
+      return m_.ring.width;
+    } else {
+      return Lanes::kRingWidth;
+    }
   }
   __device__ __forceinline__ int table_width() const {
-    return Lanes::kTableWidth > 0 ? Lanes::kTableWidth : m_.table_width;
+    if constexpr (Lanes::kTeam) {
+      return m_.table_width;
+    } else {
+      return Lanes::kTableWidth;
+    }
   }
   __device__ __forceinline__ int scale(int j) const {
     return static_cast<int*>(m_.ring.scales)[j * ring_width()];

@@ -25,15 +25,16 @@ struct BlockMove {
   bool vanished;  // beside it some that are newer become zero
 };
 
-// What is known of a block when the code for it is compiled: its content, and whether messages may be stored
-// and there may be a tail. Plain blocks have a content of scores of moderate size, and no tail, or K >= 16.
-template <class ContentOfBlock, bool kMayStore, bool kMayHaveTail>
+// What is known of a block when the code for it is compiled. Plain ones have scores that are read as they
+// are, of moderate size, and no tail, or K >= 16.
+template <bool kPlainBlock, bool kMayStore, bool kMayHaveTail, bool kHasEdges = false>
 struct BlockTraits {
-  using Content = ContentOfBlock;
-  static constexpr bool kPlain = !Content::kMade;
+  static constexpr bool kEdges = kHasEdges;  // boundary scores, too
+  static constexpr bool kPlain = kPlainBlock;
   static constexpr bool kStores = kMayStore;
   static constexpr bool kTail = kMayHaveTail;
 };
+using AnyBlock = BlockTraits<false, true, true>;
 
 template <class Config>
 class BlockParts {
@@ -45,10 +46,6 @@ class BlockParts {
   using Exact = typename Config::Exact;
   using O = typename Config::O;
   using L = typename Config::L;
-  using Content = BlockContent<Real, Semiring>;
-  using Edged = EdgedContent<Real, Semiring>;
-  using Made = MadeContent<Real, Semiring>;
-  using AnyBlock = BlockTraits<Made, true, true>;
   static constexpr int kRows = Config::kRows;
   static constexpr int kNear = LabelTables<Config>::kNear;
   // Units between the starts of a block, beyond which some of them are no numbers, or (max) have few digits.
@@ -61,7 +58,8 @@ class BlockParts {
   }
 
  protected:
-  // Again after a call out of line, and in every loop over blocks (docs/cuda.md, "Tuning").
+  // Again after a call out of line, and in every loop over blocks, so that no register holds the tables
+  // meanwhile: what the compiler does not know to be the same label is read anew.
   __device__ __forceinline__ void load_label() {
     const int label = in_register(lanes_.c < t_.labels ? lanes_.c : t_.labels - 1);
     label_.label = label;
@@ -93,15 +91,18 @@ class BlockParts {
   __device__ __forceinline__ std::int64_t boundary_of(std::int64_t r) const {
     return p_.backward ? aside_.rounded - r : r;
   }
-  // The row of the block that is next, from that of the first one of the stretch.
-  __device__ __forceinline__ std::int64_t row_from(std::int64_t first, const RunState<Real>& s) const {
-    return first + static_cast<std::int64_t>(direction() * kBlock) * (aside_.place.blocks - s.left);
+  __device__ __forceinline__ int ring_before(int head, int distance) const {
+    const int j = head - distance;
+    return j < 0 ? j + t_.ring_blocks : j;
   }
+  // The row of the block that is next.
   __device__ __forceinline__ std::int64_t row(const RunState<Real>& s) const {
-    return row_from(aside_.place.row, s);
+    return aside_.place.row +
+           static_cast<std::int64_t>(direction() * kBlock) * (aside_.place.blocks - s.left);
   }
   __device__ __forceinline__ std::int64_t store_row(const RunState<Real>& s) const {
-    return row_from(aside_.place.store_row, s);
+    return aside_.place.store_row +
+           static_cast<std::int64_t>(direction() * kBlock) * (aside_.place.blocks - s.left);
   }
   __device__ __forceinline__ BlockCut cut() const {
     const Place& at = aside_.place;
@@ -110,23 +111,30 @@ class BlockParts {
   // Two flags in turn: who reads one late must not see the next block's.
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
 
-  // No member: docs/cuda.md, "Tuning".
+  // No member: a pointer of the object into itself would put all of it into memory.
   __device__ __forceinline__ FarPart<Config> far() const { return {t_, m_}; }
   // Distances that the leading warps sum up themselves.
   __device__ __forceinline__ int far_alone() const {
-    return lanes_.has_helpers() ? smaller(t_.offsets, 1) : t_.offsets;
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.has_helpers()) return t_.offsets < 1 ? t_.offsets : 1;
+    }
+    return t_.offsets;
   }
   // Over the ring, as its numbers are at the boundary reached; what the leading warps sum up beside helpers
   // is always needed.
   __device__ __forceinline__ FarBound ring_bound(const RunState<Real>& s, int parity) const {
     FarBound ring{kEmpty, kEmpty, 1, far_alone()};
-    if (lanes_.has_memory()) {
-      if (!lanes_.has_helpers()) {
-        ring = far().bound(s.head, 1, t_.offsets);
-      } else if constexpr (Lanes::kTeam) {
-        ring.largest = far().bound_of_parts(lanes_, parity);
-        if (far_alone() > 0) ring.largest = larger(ring.largest, far().largest(s.head, 1));
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.valid) {
+        if (lanes_.has_helpers()) {
+          ring.largest = far().bound_of_parts(lanes_, parity);
+          if (far_alone() > 0) ring.largest = larger(ring.largest, far().largest(s.head, 1));
+        } else {
+          ring = far().bound(s.head, 1, t_.offsets);
+        }
       }
+    } else if (lanes_.c < Lanes::kTableWidth) {
+      ring = far().bound(s.head, 1, t_.offsets);
     }
     if (!is_empty(ring.largest)) ring.largest += s.gauge;
     return ring;
@@ -143,9 +151,8 @@ class BlockParts {
     }
     int oldest = kEmpty;
     if (lanes_.has_memory()) {
-      oldest = m_.ring.scale(t_.block_before(s.head, t_.tail_reach));
-      if (t_.tail_reach > 1)
-        oldest = larger(oldest, m_.ring.scale(t_.block_before(s.head, t_.tail_reach - 1)));
+      oldest = m_.ring.scale(ring_before(s.head, t_.tail_reach));
+      if (t_.tail_reach > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.tail_reach - 1)));
     }
     const int last = units_of<Semiring>(t_.last_bias[label_.label] + decay);
     const bool enters = !is_far_below(oldest) && !is_empty(last);
@@ -163,10 +170,12 @@ class BlockParts {
                                           int reference, FarBound ring) const {
     const int bound = (is_empty(reference) ? 0 : reference) - s.gauge;
     far().clear(sums);
-    if (!lanes_.has_memory()) return;
-    far().add(sums, s.head, ring, bound);
     if constexpr (Lanes::kTeam) {
+      if (!lanes_.valid) return;
+      far().add(sums, s.head, ring, bound);
       if (lanes_.has_helpers()) far().add_parts(sums, lanes_, parity, bound);
+    } else {
+      if (lanes_.c < Lanes::kTableWidth) far().add(sums, s.head, ring, bound);
     }
   }
 
@@ -174,8 +183,18 @@ class BlockParts {
 
   __device__ __forceinline__ FactorSource factor_source(const RunState<Real>& s, bool readable) const {
     const Place& at = aside_.place;
-    double* const shift = at.storing && p_.store.shift != nullptr ? p_.store.shift + store_row(s) : nullptr;
-    return {readable ? row(s) : 0, readable ? direction() : 0, &at, s.rest, p_.backward != 0, shift};
+    FactorSource source;
+    source.row = readable ? row(s) : 0;
+    source.step = readable ? direction() : 0;
+    source.first = at.first;
+    source.last = at.last;
+    source.rest = s.rest;
+    source.first_here = at.first_here;
+    source.last_here = at.last_here;
+    source.edges = at.edges;
+    source.backward = p_.backward != 0;
+    source.shift = at.storing && p_.store.shift != nullptr ? p_.store.shift + store_row(s) : nullptr;
+    return source;
   }
 
   // All lanes together. Where the team's block is a `longer` one its factors are returned, else null. Blocks
@@ -238,22 +257,22 @@ class BlockParts {
   // boundaries before the recursion begins, and its share is added to the `sums`. On a scale of its own: it
   // may be far below the sums now, and count again when the ring forgets what outweighs it. What will enter
   // later may be far above it.
-  template <bool kSlow, class Traits>
+  template <bool kCut, class Traits>
   __device__ __forceinline__ void add_tail(const RunState<Real>& s, int reference, Real* out,
                                            BlockTail<Real>* tail, BlockTailLogs* logs,
-                                           RefusedSums<Config>* again, Real (&sums)[kBlock]) const {
+                                           BlockRecord<Real>* record, Real (&sums)[kBlock]) const {
     const bool is_short = !Traits::kPlain && t_.duration < kBlock;
     tail->out = out;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
-    tail->old_block = t_.block_before(s.head, t_.tail_reach);
-    tail->new_block = t_.tail_reach > 1 ? t_.block_before(s.head, t_.tail_reach - 1) : tail->old_block;
+    tail->old_block = ring_before(s.head, t_.tail_reach);
+    tail->new_block = t_.tail_reach > 1 ? ring_before(s.head, t_.tail_reach - 1) : tail->old_block;
     const int first_new =
         t_.duration - kBlock * (t_.tail_reach - 1);  // slot: from here on in the newer block
-    const int first = kSlow ? aside_.place.first : 0;
-    const int last = smaller(kSlow ? aside_.place.last : kBlock, t_.duration);
+    const int first = kCut ? aside_.place.first : 0;
+    const int last = smaller(kCut ? aside_.place.last : kBlock, t_.duration);
     Real entering[kBlock];
     Real most_old = O::zero(), most_new = O::zero();
-#pragma unroll(kSlow ? 1 : kBlock)
+#pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot) {
       const bool newer = slot >= first_new;
       Real number = O::zero();
@@ -298,19 +317,19 @@ class BlockParts {
     }
     const Real decay = t_.tail_factor[label_.label];
     const Real by = is_empty(reference) ? O::zero() : O::of_units(units - reference);
-#pragma unroll(kSlow ? 1 : kBlock)
+#pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot) {
-      const bool inside = !kSlow || (slot >= first && slot < last);
+      const bool inside = !kCut || (slot >= first && slot < last);
       const Real source = O::times(entering[slot], slot >= first_new ? new_factor : old_factor);
       number = inside ? O::times(O::plus(number, source), decay) : number;
       if (inside) sums[slot] = O::plus(sums[slot], O::times(number, by));
       entering[slot] = inside ? number : O::zero();
-      if constexpr (kSlow) again->record().tails[slot] = {entering[slot], units};
+      if constexpr (kCut) record->tails[slot] = {entering[slot], units};
     }
     tail->number = number;
     if (out == nullptr) return;
     const Real out_factor = O::from_log(s.rest);
-#pragma unroll(kSlow ? 1 : kBlock)
+#pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot)
       out[slot * tail->out_step] = O::times(entering[slot], out_factor);
   }
@@ -375,21 +394,21 @@ class BlockParts {
   }
 
   // The first scores of a block, as many as are asked for ahead.
-  template <bool kSlow>
-  using Coming = typename FastBlock<Config>::template Coming<kSlow>;
-  template <class ContentOfBlock, int kCount>
-  __device__ __forceinline__ static void ask_for(const ContentOfBlock& content,
-                                                 RowScores<Real> (&coming)[kCount]) {
+  template <bool kCut>
+  using Coming = typename FastBlock<Config>::template Coming<kCut>;
+  template <bool kEdges, int kCount>
+  __device__ __forceinline__ static void ask_for(const BlockContent<Real, Semiring>& content,
+                                                 ComingScores<Real, kCount>& coming) {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) coming[k] = content.load(0, k);
+    for (int k = 0; k < kCount; ++k) content.template load<kEdges>(0, k, coming);
   }
-  // `stored`: the row of the store where the block begins. `again`: null but for slow_block.
-  template <bool kSlow, class Traits>
+  // `stored`: the row of the store where the block begins.
+  template <bool kCut, class Traits>
   __device__ __forceinline__ void recur(const RunState<Real>& s, std::int64_t stored, BoundaryRow<Real> row,
-                                        Coming<kSlow>& coming, int reference,
-                                        typename Traits::Content& content, BlockTail<Real>* tail,
+                                        Coming<kCut>& coming, int reference,
+                                        BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
                                         BlockTailLogs* logs, Real (&sums)[kBlock], RefusedSums<Config>* again,
-                                        BlockResult<Config>* result) const {
+                                        BlockRecord<Real>* record, BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
     BlockWindow<Real> window{nullptr, nullptr, p_.store.all_alphas != 0};
     if (Traits::kStores && p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
@@ -401,47 +420,44 @@ class BlockParts {
       if (Traits::kTail && t_.tail && p_.store.tail.numbers != nullptr)
         tail_out = p_.store.tail.numbers + first;
     }
-    if (Traits::kTail && t_.tail) add_tail<kSlow, Traits>(s, reference, tail_out, tail, logs, again, sums);
-    FastBlock<Config> block(t_, m_, lanes_, label_);
+    if (Traits::kTail && t_.tail) add_tail<kCut, Traits>(s, reference, tail_out, tail, logs, record, sums);
+    const FastBlock<Config> block(t_, m_, lanes_, label_);
     const BlockCut cut = Traits::kPlain ? BlockCut{} : this->cut();
-    // What a model, a pass or a block does without is not in the way of the others.
-    const auto run = [&](auto stores, BlockTailLogs* short_tail, auto& content_here) {
-      block.template run<kSlow, decltype(stores)::value>(
-          {first_alpha(s), row, reference, cut, short_tail, !Traits::kPlain}, content_here, coming, sums,
-          window, again, result);
+    const auto recursion = [&](auto has_short_tail, auto stores, auto has_factors) {
+      block.template run<decltype(has_short_tail)::value, decltype(stores)::value,
+                         decltype(has_factors)::value, Traits::kEdges, kCut, !Traits::kPlain>(
+          first_alpha(s), row, content, reference, cut, window, logs, coming, sums, again, record, result);
     };
-    constexpr std::true_type storing;
-    constexpr std::false_type not_storing;
+    // What a model, a pass or a block does without is not in the way of the others.
+    constexpr std::true_type yes;
+    constexpr std::false_type no;
     if constexpr (Traits::kPlain) {
-      run(std::bool_constant<Traits::kStores>(), nullptr, content);
-    } else if (t_.tail && t_.duration < kBlock) {
-      run(storing, logs, content);
-    } else if constexpr (kSlow) {
-      run(storing, nullptr, content);
-    } else {
-      const bool made = !Config::kLoops || lanes_.some_team(content.factors != nullptr);
-      const auto run_with = [&](auto stores) {
-        if (made) {
-          run(stores, nullptr, content);
-        } else {
-          run(stores, nullptr, static_cast<Content&>(content));
-        }
-      };
-      if (kRows == 0 || p_.store.alpha.numbers != nullptr) {
-        run_with(storing);
+      recursion(no, std::bool_constant<Traits::kStores>(), no);
+      return;
+    }
+    const bool factors = lanes_.some_team(content.factors != nullptr);
+    if (t_.tail && t_.duration < kBlock) [[unlikely]] {
+      recursion(yes, yes, yes);
+    } else if (kCut || kRows == 0 || p_.store.alpha.numbers != nullptr) {
+      if (factors || !Config::kLoops) {
+        recursion(no, yes, yes);
       } else {
-        run_with(not_storing);
+        recursion(no, yes, no);
       }
+    } else if (factors || !Config::kLoops) {
+      recursion(no, no, yes);
+    } else {
+      recursion(no, no, no);
     }
   }
 
   template <class Traits>
   __device__ __forceinline__ bool certified(const RunState<Real>& s, int ring,
-                                            const typename Traits::Content& content,
+                                            const BlockContent<Real, Semiring>& content,
                                             const BlockTail<Real>& tail,
                                             const BlockResult<Config>& result) const {
-    bool good = result.good && content.good() && (Traits::kPlain || !s.impossible) && !t_.too_large &&
-                (!is_far_below(ring) || is_empty(ring));
+    bool good = result.good && (content.factors == nullptr || content.factors->good) &&
+                (Traits::kPlain || !s.impossible) && !t_.too_large && (!is_far_below(ring) || is_empty(ring));
     if (s.logs_left > 0) [[unlikely]]
       good = good && aside_.far_above == 0;
     if constexpr (FastBlock<Config>::kNeglects && !Traits::kPlain) {
@@ -522,9 +538,15 @@ class BlockParts {
   __device__ __forceinline__ bool has_few_digits(const BlockMove<Real>& move,
                                                  const BlockResult<Config>& result) const {
     int least = -kEmpty;
-    for_starts(result, [&](int, Real number, int units) {
-      least = smaller(least, number > O::zero() ? units + O::units_in(number) : -kEmpty);
-    });
+#pragma unroll
+    for (int i = 0; i < kBlock; i += 4) {
+      Real numbers[4];
+      int units[4];
+      result.starts.get(i, numbers, units);
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        least = smaller(least, numbers[k] > O::zero() ? units[k] + O::units_in(numbers[k]) : -kEmpty);
+    }
     return lanes_.valid && move.starts - least > kMostSpread;
   }
   // Where some starts have `vanished` beside the block's largest, what the ring's numbers lack is kept aside;
@@ -536,20 +558,13 @@ class BlockParts {
     const Exact memory = exact();
     if (lanes_.c == 0) memory.has_log[s.head] = vanished ? kHasVanished : 0;
     if (!vanished) return;
-    for_starts(result, [&](int slot, Real number, int units) {
-      memory.keep_vanished(s.head, slot, number, units - move.starts);
-    });
-  }
-  // Calls visit(slot, number, units) for every start of the lane.
-  template <class Visit>
-  __device__ __forceinline__ static void for_starts(const BlockResult<Config>& result, Visit visit) {
 #pragma unroll
     for (int from = 0; from < kBlock; from += 4) {
       Real numbers[4];
       int units[4];
       result.starts.get(from, numbers, units);
 #pragma unroll
-      for (int k = 0; k < 4; ++k) visit(from + k, numbers[k], units[k]);
+      for (int k = 0; k < 4; ++k) memory.keep_vanished(s.head, from + k, numbers[k], units[k] - move.starts);
     }
   }
 
@@ -616,8 +631,12 @@ class BlockParts {
       aside_.tail_units = units;
       aside_.tail_number = static_cast<double>(empty ? O::zero() : number);
     } else {
-      double log = logs.tail;
-      if (!is_short) log = empty ? kNone : O::to_log(tail.number) + tail.units * Semiring::kUnit + lacking;
+      double log = 0;
+      if (is_short) {
+        log = logs.tail;
+      } else {
+        log = empty ? kNone : O::to_log(tail.number) + tail.units * Semiring::kUnit + lacking;
+      }
       aside_.tail_log = log + total - move.shift * Semiring::kUnit;
     }
   }

@@ -4,10 +4,14 @@
 // where they do not fit. Nothing but alpha goes from label to label, through a row of shared memory at every
 // boundary.
 //
-// Scales are whole numbers of units; what a label's content, summed from where the run began, has beyond them
-// is its `rest`, at most half a unit, the whole units are in its `gauge` (docs/algorithm.md, section 11).
+// Scales are whole numbers of units (log 2; 1 in the max semiring), so that whatever moves a number is a
+// power of two and everything but the numbers themselves is integer arithmetic. What a label's content,
+// summed from where the run began, has beyond whole units is the label's `rest`, at most half a unit: the
+// content of a block begins with it. The whole units are in `gauge`: a ring block's numbers have the factor
+// (scale + gauge) units, and rest, when they are wanted at the boundary reached. So the ring is never touched
+// when the run moves on.
 //
-// Most blocks are done by BlockRun::fast_block. What it cannot do (blocks that
+// Most blocks are done by BlockRun::step, which has all it needs in registers. What it cannot do (blocks that
 // are cut, that the certificate refuses, whose starts are too far apart for numbers, rings that must move) is
 // done from the beginning by slow_block, out of line: the same numbers where both can do it.
 #pragma once
@@ -20,11 +24,10 @@ template <class Config>
 class BlockRun : private BlockParts<Config> {
  public:
   using Parts = BlockParts<Config>;
-  using typename Parts::AnyBlock, typename Parts::Content, typename Parts::Edged;
   using typename Parts::Real, typename Parts::Semiring, typename Parts::Lanes, typename Parts::O;
 
-  // `p` and `p_aside`: the same parameters twice, the second for functions out of line (docs/cuda.md,
-  // "Tuning").
+  // `p` and `p_aside`: the same parameters twice. The address of the second goes to functions out of line;
+  // as none of the first's does, it stays in the constant bank, where instructions read it for nothing.
   __device__ __forceinline__ BlockRun(const RunParameters<Real>& p, const RunParameters<Real>& p_aside,
                                       const Lanes& lanes, const typename Parts::Memory& memory,
                                       RunAside& aside)
@@ -59,9 +62,9 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void run() {
     state_.left = 0;
     // Helpers are one block ahead.
-    bool leading = !lanes_.has_helpers();
+    bool leading = !helped();
     [[maybe_unused]] bool slowly = false;
-    if (lanes_.has_helpers()) __syncthreads();
+    if (helped()) __syncthreads();
     for (;;) {
       if (leading && lanes_.some_team(state_.left == 0)) {
         arrive(state_.left == 0);
@@ -87,6 +90,11 @@ class BlockRun : private BlockParts<Config> {
 
   // --- the loop over the blocks ---
 
+  // Whether other warps sum up parts of the ring for the leading ones.
+  __device__ __forceinline__ bool helped() const {
+    if constexpr (Lanes::kTeam) return lanes_.has_helpers();
+    return false;
+  }
   __device__ __forceinline__ int direction_labels() const { return this->direction() * t_.labels; }
 
   // What happens at the boundary where a stretch of blocks ends: the chunk begins, or its state is kept.
@@ -143,27 +151,26 @@ class BlockRun : private BlockParts<Config> {
     return head + 1 == t_.ring_blocks ? 0 : head + 1;
   }
 
-  // Whether the blocks at hand are of a kind that has a loop of its own; not where two warps lead.
+  // Whether the blocks at hand are of a kind that has a loop of its own. Not where two warps lead: they wait
+  // for each other, not for what is spilled, and are slower with more code.
   __device__ __forceinline__ bool is_plain(BlockKind kind) const {
     return Config::kRows > 0 && Config::kRows <= 32 && state_.kind == kind &&
            !(t_.tail && t_.duration < kBlock);
   }
 
-  // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one.
+  // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one. Each kind has
+  // a loop of its own, which keeps nothing in registers for the others: it reads the label's tables again.
   __device__ __forceinline__ void blocks_of_warp() {
     const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
-    // Where several teams share a warp, which loop does a block with boundary scores, whose last digits may
-    // differ on a GPU, would depend on the others.
+    // Where several teams share a warp, the loop that stores wants more registers than there may be; and
+    // which loop does a block with boundary scores, whose last digits may differ on a GPU, would depend on
+    // the others.
     constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters || Config::kNearShared;
     const bool fits = kMayStore || !stores;
     const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
     if (plain && !slowly()) {
-      if (kMayStore && stores) {
-        plain_blocks_of_kind<kMayStore>(edges);
-      } else {
-        plain_blocks_of_kind<false>(edges);
-      }
+      plain_blocks_of_warp<kMayStore>(stores, edges);
       if (lanes_.some_team(state_.left == 0)) return;
     }
     renew_memory();
@@ -180,18 +187,26 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ bool not_plain_next() const {
     return aside_.slow_ahead > 0 || aside_.careful_ahead > 0;
   }
+  template <bool kMayStore>
+  __device__ __forceinline__ void plain_blocks_of_warp(bool stores, bool edges) {
+    if constexpr (kMayStore) {
+      if (stores) return plain_blocks_of_kind<true>(edges);
+    }
+    plain_blocks_of_kind<false>(edges);
+  }
   template <bool kStores>
   __device__ __forceinline__ void plain_blocks_of_kind([[maybe_unused]] bool edges) {
     if constexpr (Lanes::kAlone) {
-      if (edges) return plain_blocks<BlockTraits<Edged, kStores, true>>();
+      if (edges) return plain_blocks<BlockTraits<true, kStores, true, true>>();
     }
     if (t_.tail) {
-      plain_blocks<BlockTraits<Content, kStores, true>>();
+      plain_blocks<BlockTraits<true, kStores, true>>();
     } else {
-      plain_blocks<BlockTraits<Content, kStores, false>>();
+      plain_blocks<BlockTraits<true, kStores, false>>();
     }
   }
-  // Nothing is called in this loop but what is inline (docs/cuda.md, "Tuning").
+  // Nothing is called in this loop but what is inline: what lives across a call is spilled, whether the call
+  // is made or not.
   template <class Traits>
   __device__ __forceinline__ void plain_blocks() {
     this->load_label();
@@ -206,8 +221,13 @@ class BlockRun : private BlockParts<Config> {
     const bool edges = state_.kind == BlockKind::kEdges;
     const bool stores = p_.store.alpha.numbers != nullptr && state_.storing;
     Ahead ahead;
-    if (lanes_.leads && edges) ahead = look_ahead<BlockTraits<Edged, true, true>>();
-    if (lanes_.leads && !edges) ahead = look_ahead<BlockTraits<Content, true, true>>();
+    if (lanes_.leads) {
+      if (edges) {
+        ahead = look_ahead<BlockTraits<true, true, true, true>>();
+      } else {
+        ahead = look_ahead<BlockTraits<true, true, true>>();
+      }
+    }
     while (state_.left > 0) {
       bool good = true;
       if (!lanes_.leads) {
@@ -215,11 +235,11 @@ class BlockRun : private BlockParts<Config> {
       } else if (is_empty(ahead.row.level)) {
         good = false;
       } else if (edges) {
-        good = fast_block<BlockTraits<Edged, true, true>>(true, false, &ahead);
+        good = fast_block<BlockTraits<true, true, true, true>>(true, false, &ahead);
       } else if (stores) {
-        good = fast_block<BlockTraits<Content, true, true>>(true, false, &ahead);
+        good = fast_block<BlockTraits<true, true, true>>(true, false, &ahead);
       } else {
-        good = fast_block<BlockTraits<Content, false, true>>(true, false, &ahead);
+        good = fast_block<BlockTraits<true, false, true>>(true, false, &ahead);
       }
       if (lanes_.has_helpers()) {
         if (threadIdx.x == 0 && !good) this->regauge(parity_) = 1;
@@ -396,7 +416,7 @@ class BlockRun : private BlockParts<Config> {
     report.fallbacks = aside_.fallbacks;
   }
 
-  // --- one block ---
+  // --- one block with everything in registers ---
 
   __device__ __forceinline__ void step() {
     const bool mine = state_.kind != BlockKind::kIdle;
@@ -405,8 +425,7 @@ class BlockRun : private BlockParts<Config> {
       return;
     }
     const bool long_way = state_.kind == BlockKind::kLong || state_.kind == BlockKind::kEdges;
-    Ahead ahead;
-    if (!fast_block<AnyBlock>(mine, long_way, &ahead)) [[unlikely]]
+    if (!fast_block<AnyBlock>(mine, long_way, nullptr)) [[unlikely]]
       step_slowly();
   }
 
@@ -424,16 +443,17 @@ class BlockRun : private BlockParts<Config> {
     ahead.stored = this->store_row(state_);
     const Place& at = aside_.place;
     const std::int64_t first = this->row(state_) * t_.labels + label_.label;
-    ahead.starts = Traits::Content::kEdges && at.starts != nullptr ? at.starts + first : nullptr;
-    ahead.ends = Traits::Content::kEdges && at.ends != nullptr ? at.ends + first : nullptr;
-    if constexpr (Config::kLoops) this->ask_for(content_of<Traits>(ahead), ahead.coming);
+    ahead.starts = Traits::kEdges && at.starts != nullptr ? at.starts + first : nullptr;
+    ahead.ends = Traits::kEdges && at.ends != nullptr ? at.ends + first : nullptr;
+    if constexpr (Config::kLoops)
+      this->template ask_for<Traits::kEdges>(content_of<Traits>(ahead), ahead.coming);
     return ahead;
   }
   template <class Traits>
-  __device__ __forceinline__ typename Traits::Content content_of(const Ahead& ahead) const {
-    typename Traits::Content content;
+  __device__ __forceinline__ BlockContent<Real, Semiring> content_of(const Ahead& ahead) const {
+    BlockContent<Real, Semiring> content;
     content.begin(scores_, direction_labels(), less_, state_.rest);
-    if constexpr (Traits::Content::kEdges) {
+    if constexpr (Traits::kEdges) {
       content.starts = ahead.starts;
       content.ends = ahead.ends;
     }
@@ -448,7 +468,7 @@ class BlockRun : private BlockParts<Config> {
     const bool stores = kStores && p_.store.alpha.numbers != nullptr && state_.storing;
     std::int64_t stored = 0;
     if (stores) stored = kPlain ? ahead->stored : this->store_row(state_);
-    typename Traits::Content content;
+    BlockContent<Real, Semiring> content;
     if constexpr (kPlain) {
       content = content_of<Traits>(*ahead);
     } else {
@@ -464,7 +484,7 @@ class BlockRun : private BlockParts<Config> {
     this->sum_far(state_, parity_, sums, reference, ring);
 
     prefetch_rows(scores_);
-    if constexpr (Traits::Content::kEdges) prefetch_rows(ahead->starts), prefetch_rows(ahead->ends);
+    if constexpr (Traits::kEdges) prefetch_rows(ahead->starts), prefetch_rows(ahead->ends);
     BlockFactors<Real> factors;
     if constexpr (kPlain) {
       if (kStores) this->no_shifts(state_, stored);
@@ -481,12 +501,15 @@ class BlockRun : private BlockParts<Config> {
     if constexpr (kParks) park();
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
+      this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
+                                          &tail, &logs, sums, nullptr, nullptr, &result);
     } else {
-      this->ask_for(content, ahead->coming);
+      typename Parts::template Coming<false> coming;
+      this->template ask_for<Traits::kEdges>(content, coming);
+      this->template recur<false, Traits>(state_, stored, kPlain ? ahead->row : this->first_row(state_),
+                                          coming, reference, content, &tail, &logs, sums, nullptr, nullptr,
+                                          &result);
     }
-    if constexpr (!kPlain) ahead->row = this->first_row(state_);
-    this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content, &tail,
-                                        &logs, sums, nullptr, &result);
     if constexpr (kPlain) renew_memory();
     if constexpr (kParks) unpark();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
@@ -509,16 +532,14 @@ class BlockRun : private BlockParts<Config> {
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
       if (stores) this->template store_scales<Traits>(state_, stored, total, tail, logs, result, move);
-      if constexpr (!kPlain) {
-        if (content.factors != nullptr) aside_.mass += content.factors->mass;
-      }
+      if (!kPlain && content.factors != nullptr) aside_.mass += content.factors->mass;
       this->template move_on<Traits>(state_, total, tail, logs, result, move);
     }
     if constexpr (kPlain) {
       // The base has moved to the level.
       ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
       if (kStores) ahead->stored += this->direction() * kBlock;
-      if constexpr (Traits::Content::kEdges) {
+      if constexpr (Traits::kEdges) {
         if (ahead->starts != nullptr) ahead->starts += kBlock * direction_labels();
         if (ahead->ends != nullptr) ahead->ends += kBlock * direction_labels();
       }
@@ -560,7 +581,7 @@ class BlockRun : private BlockParts<Config> {
   }
 
   __device__ __forceinline__ void step_slowly() {
-    // A copy: see docs/cuda.md, "Tuning".
+    // A copy: the address of state_ would put it into memory.
     RunState<Real> state = state_;
     slow_block<typename Config::OutOfLine>(p_aside_, lanes_, m_, aside_, state, parity_);
     state_ = state;

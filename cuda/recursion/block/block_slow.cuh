@@ -12,7 +12,6 @@ template <class Config>
 class SlowBlock : private BlockParts<Config> {
  public:
   using Parts = BlockParts<Config>;
-  using typename Parts::AnyBlock, typename Parts::Made;
   using typename Parts::Real, typename Parts::Semiring, typename Parts::Lanes, typename Parts::O;
 
   __device__ SlowBlock(const RunParameters<Real>& p, const Lanes& lanes, const typename Parts::Memory& memory,
@@ -23,7 +22,7 @@ class SlowBlock : private BlockParts<Config> {
     const Place& at = aside_.place;
     const FarBound ring = this->ring_bound(s_, parity_);
 
-    Made content;
+    BlockContent<Real, Semiring> content;
     const bool readable = at.running && at.scores != nullptr;
     content.begin(readable ? at.scores + this->row(s_) * t_.labels + label_.label : nullptr,
                   this->direction() * t_.labels, ExponentSum<Real>::of(-aside_.baseline), s_.rest);
@@ -39,12 +38,12 @@ class SlowBlock : private BlockParts<Config> {
     BlockTailLogs logs{};
     BlockResult<Config> result{{m_, lanes_.has_memory()}};
     typename Parts::template Coming<true> coming;
-    this->ask_for(content, coming);
+    this->template ask_for<false>(content, coming);
     BlockRecord<Real> record;
     RefusedSums<Config> again(t_, m_, lanes_, this->exact(), record, label_.label, s_.head, s_.gauge,
                               this->alpha_log(s_), open_tail());
     this->template recur<true, AnyBlock>(s_, this->store_row(s_), this->first_row(s_), coming, reference,
-                                         content, &tail, &logs, sums, &again, &result);
+                                         content, &tail, &logs, sums, &again, &record, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
     // Beyond a cut only the exact path looks.
@@ -74,8 +73,9 @@ class SlowBlock : private BlockParts<Config> {
 
   // What of the teams' blocks were fast moves on to the next boundary; all lanes together. Returns whether it
   // has starts that a fast block has not.
-  __device__ bool finish(const Made& content, BlockTail<Real>& tail, const BlockTailLogs& logs,
-                         const BlockRecord<Real>& record, const BlockResult<Config>& result, bool mine) {
+  __device__ bool finish(const BlockContent<Real, Semiring>& content, BlockTail<Real>& tail,
+                         const BlockTailLogs& logs, const BlockRecord<Real>& record,
+                         const BlockResult<Config>& result, bool mine) {
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(s_, total, result);
     const bool moves = result.cut || move.gauge > kMostGauge || move.gauge < -kMostGauge;
@@ -106,29 +106,30 @@ class SlowBlock : private BlockParts<Config> {
 
   // --- max semiring: starts of a label with forbidden positions, those included that end at one ---
 
-  // Units of the largest start; `least`: of the least one.
-  __device__ static int most_units(const BlockRecord<Real>& record, int* least) {
+  __device__ static int units_of_start(const Scaled<Real>& start) {
+    return start.number > O::zero() ? start.units + O::units_in(start.number) : kEmpty;
+  }
+  __device__ static int most_units(const BlockRecord<Real>& record) {
     int most = kEmpty;
-    *least = -kEmpty;
     for (int slot = 0; slot < kBlock; ++slot) {
-      const Scaled<Real> start = record.starts[slot];
-      if (!(start.number > O::zero())) continue;
-      const int units = start.units + O::units_in(start.number);
-      most = larger(most, units);
-      *least = smaller(*least, units);
+      const int units = units_of_start(record.starts[slot]);
+      most = units > most ? units : most;
     }
     return most;
   }
   // Whether numbers with a common scale have too few digits for them.
   __device__ static bool spreads(const BlockRecord<Real>& record) {
-    int least;
-    const int most = most_units(record, &least);
-    return !is_empty(most) && most - least > Parts::kMostSpread;
+    const int most = most_units(record);
+    bool far = false;
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const int units = units_of_start(record.starts[slot]);
+      far = far || (!is_empty(units) && most - units > Parts::kMostSpread);
+    }
+    return far;
   }
   // In place of what the ring keeps of them. `cuts`: a bit per forbidden position.
   __device__ void store_cuts(const BlockRecord<Real>& record, unsigned cuts) const {
-    int least;
-    const int most = most_units(record, &least);
+    const int most = most_units(record);
     const std::int64_t first = this->store_row(s_);
     for (int slot = 0; slot < kBlock; ++slot) {
       const Scaled<Real>& start = record.starts[slot];
@@ -201,23 +202,40 @@ class SlowBlock : private BlockParts<Config> {
   }
 
   __device__ void run_exact(int reference, int ring, const Real (&far)[kBlock], bool mine) {
-    const std::int64_t store_row = this->store_row(s_);
-    const bool keeps = mine && aside_.place.storing;
+    const Place& at = aside_.place;
+    const std::int64_t row = this->row(s_), store_row = this->store_row(s_);
+    const bool keeps = mine && at.storing;
     double nats_rest;
     whole_nats<Semiring>(s_.base, &nats_rest);
     const std::int64_t pool_at = pool_row(claim_pool(keeps));
     const bool has_room = keeps && pool_at >= 0;
-    ExactBlock<Config> x{&aside_,     this->exact(), s_.head,       s_.gauge,
-                         p_.backward, s_.rest,       this->row(s_), mine};
+    ExactBlock<Config> x;
+    x.sequence = aside_.sequence;
+    x.aside = &aside_;
+    x.memory = this->exact();
     if (mine && lanes_.valid) {
       for (int i = 0; i < kBlock; ++i) x.memory.far[i * t_.labels] = static_cast<double>(far[i]);
     }
+    x.gauge = s_.gauge;
+    x.rest = s_.rest;
+    x.head = s_.head;
+    x.backward = p_.backward;
+    x.block =
+        (p_.backward ? aside_.rounded - 1 - (row + aside_.sequence->begin) : row + aside_.sequence->begin) /
+        kBlock;
+    x.first_slot = at.first;
+    x.last_slot = at.last;
+    x.active = mine;
+    x.first_of_sequence = at.first_of_sequence;
+    x.cut_start = at.cut_start;
     x.deep = is_far_below(ring) || aside_.far_above > 0;
     x.bound = (is_empty(reference) ? 0 : reference) * Semiring::kUnit + s_.rest;
     x.ring_bound = log_of_units<Semiring>(ring);
     x.base_rest = nats_rest;
     x.alpha = this->alpha_log(s_);
     x.tail = this->tail_log(s_);
+    x.content_sum = 0;
+    x.mass = 0;
     x.out_alpha = has_room ? p_.store.alpha.pool + pool_at : nullptr;
     x.out_gamma = has_room ? p_.store.gamma.pool + pool_at : nullptr;
     x.out_tail = has_room && p_.store.tail.pool != nullptr ? p_.store.tail.pool + pool_at : nullptr;
@@ -260,10 +278,12 @@ class SlowBlock : private BlockParts<Config> {
     aside_.fresh = s_.head;
     aside_.move_units = units;
     aside_.move_forbidden = forbidden;
-    if (lanes_.has_helpers()) {
-      aside_.move_wanted = true;
-      this->regauge(parity_) = 1;
-      return;
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.has_helpers()) {
+        aside_.move_wanted = true;
+        this->regauge(parity_) = 1;
+        return;
+      }
     }
     this->note_far_above(move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden));
   }

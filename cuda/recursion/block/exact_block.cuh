@@ -37,13 +37,6 @@ __device__ __forceinline__ double score_at(const DeviceScores& scores, std::int6
   return scores.f64 != nullptr ? scores.f64[at] : 0.0;
 }
 
-// Scores of starts and of ends in the direction of the run.
-struct EdgeScores {
-  DeviceScores first, last;
-  __device__ __forceinline__ explicit EdgeScores(const SequenceView& sequence, bool backward)
-      : first(backward ? sequence.ends : sequence.starts), last(backward ? sequence.starts : sequence.ends) {}
-};
-
 // The centred score in the precision in which the fast path sums it.
 template <class Real, class Lanes>
 __device__ inline Wide<Real> centred_wide(const SequenceView& sequence, std::int64_t row, int labels,
@@ -75,16 +68,20 @@ __device__ __forceinline__ bool is_mask(const LogTables& t, const SequenceView& 
          sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
 }
 
-// What the exact path reads and writes of a run, whose place it reads besides; pointers are this lane's own.
+// What the exact path reads and writes of a run; pointers are this lane's own.
 template <class Config>
 struct ExactBlock {
+  const SequenceView* sequence;
   RunAside* aside;
   typename Config::Exact memory;  // far: numbers relative to `bound`
-  int head, gauge, backward;
+  int gauge;
   double rest;
-  std::int64_t row;  // where the block's first position is in the scores
-  bool active;
-  bool deep;  // the sums over durations in `far` miss what is far below
+  int head, backward;
+  std::int64_t block;
+  int first_slot, last_slot;
+  bool active, first_of_sequence;
+  bool cut_start;  // segments began in the slots before first_slot, too, which lie beyond a cut
+  bool deep;       // the sums over durations in `far` miss what is far below
   double bound, ring_bound;
   double base_rest;                                  // rest of logarithms over what is written out
   double alpha, tail;                                // logarithms, in and out
@@ -101,9 +98,10 @@ struct ExactPath {
   const typename Config::Lanes lanes;
   ExactBlock<Config>& x;
 
-  // The start at a slot of the block that lies so far back.
-  __device__ double ring_log(int distance, int slot) const {
-    const int block = t.block_before(x.head, distance);
+  __device__ int ring_index(int distance) const {
+    return (x.head - distance + 2 * t.ring_blocks) % t.ring_blocks;
+  }
+  __device__ double ring_log(int block, int slot) const {
     return x.memory.start_log(block, slot, x.gauge, x.rest);
   }
 
@@ -139,23 +137,26 @@ struct ExactPath {
   }
   __device__ SEMICRF_NOINLINE double sum_of_logs_over_sources() const {
     double most = kNone;
-    for (int from = 0; from < t.labels; ++from)
-      most = fmax(most, x.memory.alpha_row[from] + t.transition_of(from, lanes.c));
+    for (int from = 0; from < t.labels; ++from) {
+      most = fmax(most, x.memory.alpha_row[from] +
+                            t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c]);
+    }
     if (!Semiring::kIsLog || most == kNone) return most;
     double sum = 0;
-    for (int from = 0; from < t.labels; ++from)
-      sum += part(x.memory.alpha_row[from] + t.transition_of(from, lanes.c) - most);
+    for (int from = 0; from < t.labels; ++from) {
+      sum += part(x.memory.alpha_row[from] +
+                  t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c] - most);
+    }
     return most + log(sum);
   }
 
   __device__ double near_term(int slot, int s) const {
-    return x.memory.near[s * t.labels] + t.bias_of(slot - s + 1, lanes.c);
+    return x.memory.near[s * t.labels] + t.bias[static_cast<std::int64_t>(slot - s) * t.width + lanes.c];
   }
-  // Segments began in the slots before the first one, too, where these lie beyond a cut.
-  __device__ int first_start() const { return x.aside->place.cut_start ? 0 : x.aside->place.first; }
+  __device__ int first_start() const { return x.cut_start ? 0 : x.first_slot; }
   // Far part, tail, and segments that began in this block.
   __device__ double total(int slot, double far) const {
-    const int first = larger(slot + 1 - t.duration, first_start());
+    const int first = slot + 1 - t.duration > first_start() ? slot + 1 - t.duration : first_start();
     double most = fmax(far, x.tail);
     for (int s = first; s <= slot; ++s) most = fmax(most, near_term(slot, s));
     if (!Semiring::kIsLog || most == kNone) return most;
@@ -168,9 +169,11 @@ struct ExactPath {
   template <class Visit>
   __device__ void for_each_ring_term(int slot, Visit visit) const {
     for (int o = 1; o <= t.offsets; ++o) {
+      const int block = ring_index(o);
       const int longest = kBlock * o + slot;  // duration from slot 0
-      for (int q = larger(longest + 1 - t.duration, 0); q < kBlock; ++q)
-        visit(ring_log(o, q) + t.bias_of(longest - q + 1, lanes.c));
+      for (int q = longest + 1 - t.duration > 0 ? longest + 1 - t.duration : 0; q < kBlock; ++q) {
+        visit(ring_log(block, q) + t.bias[static_cast<std::int64_t>(longest - q) * t.width + lanes.c]);
+      }
     }
   }
   __device__ double ring_sum(int slot) const {
@@ -190,7 +193,7 @@ struct ExactPath {
       source = x.memory.near[from * t.labels];
     } else {
       const int distance = (kBlock - 1 - from) / kBlock;
-      source = ring_log(distance, kBlock * distance + from) + x.content_sum;
+      source = ring_log(ring_index(distance), kBlock * distance + from) + x.content_sum;
     }
     x.tail = combined<Semiring>(x.tail, source + t.last_bias[lanes.c]) + t.log_tail[lanes.c];
   }
@@ -199,16 +202,15 @@ struct ExactPath {
     const double least =
         Semiring::kIsLog ? log(static_cast<double>(t.least_total)) : static_cast<double>(t.least_total);
     const bool mine = x.active && lanes.valid;
-    const Place& at = x.aside->place;
     if (mine) {
       for (int slot = 0; slot < kBlock; ++slot)
-        x.memory.near[slot * t.labels] = at.cut_start && slot < at.first ? t.first_scores[lanes.c] : kNone;
+        x.memory.near[slot * t.labels] = x.cut_start && slot < x.first_slot ? t.first_scores[lanes.c] : kNone;
     }
     x.content_sum = 0;
     x.mass = 0;
     double deep = 0;
     for (int slot = 0; slot < kBlock; ++slot) {
-      const bool inside = slot >= at.first && slot < at.last;
+      const bool inside = slot >= x.first_slot && slot < x.last_slot;
       lanes.sync();
       double most_source = kNone;
       if constexpr (Semiring::kIsLog) {
@@ -219,8 +221,12 @@ struct ExactPath {
       if (mine && inside) x.memory.alpha_row[lanes.c] = x.alpha;
       lanes.sync();
       // Loading needs the whole team: rows outside of the sequence are read elsewhere and not used.
-      const SequenceView& sequence = *x.aside->sequence;
-      const std::int64_t row = x.active && inside ? x.row + (x.backward ? -slot : slot) : 0;
+      const SequenceView& sequence = *x.sequence;
+      const std::int64_t position = x.block * kBlock + slot;
+      const std::int64_t rounded = (sequence.length + kBlock - 1) / kBlock * kBlock;
+      std::int64_t row = (x.backward ? rounded - 1 - position : position) - sequence.begin;
+      const bool readable = x.active && inside;
+      if (!readable) row = 0;
       double subtracted;
       double content = centred_score(sequence, row, t.labels, lanes, &subtracted);
       // The shift must be the number that the other direction finds, which may take the fast path here.
@@ -229,19 +235,19 @@ struct ExactPath {
           shift_for(static_cast<double>(lanes.most(lanes.valid ? wide.high : static_cast<Real>(kNone))));
       content -= shift;
       if (is_mask(t, sequence, content)) content = kNone;
+      const int c = lanes.c < t.labels ? lanes.c : t.labels - 1;
       if (!mine || !inside) continue;
-      const int c = lanes.c;
-      const EdgeScores edges(sequence, x.backward != 0);
-      const bool at_first = at.first_here && slot == at.first;
-      const bool at_last = at.last_here && slot == at.last - 1;
-      const double first_score =
-          score_at(edges.first, row * t.labels + c) + (at_first ? t.first_scores[c] : 0.0);
-      const double last_score = score_at(edges.last, row * t.labels + c) + (at_last ? t.last_scores[c] : 0.0);
+      const DeviceScores& first = x.backward ? sequence.ends : sequence.starts;
+      const DeviceScores& last = x.backward ? sequence.starts : sequence.ends;
+      const bool at_first = position == (x.backward ? rounded - sequence.length : 0);
+      const bool at_last = position + 1 == (x.backward ? rounded : sequence.length);
+      const double first_score = score_at(first, row * t.labels + c) + (at_first ? t.first_scores[c] : 0.0);
+      const double last_score = score_at(last, row * t.labels + c) + (at_last ? t.last_scores[c] : 0.0);
       x.mass += shift;
       const int out_slot = x.backward ? kBlock - 1 - slot : slot;
       if (x.shift != nullptr && c == 0) x.shift[out_slot] = shift;
 
-      const bool bare = at.first_of_sequence && slot == at.first && !t.initial_transition;
+      const bool bare = x.first_of_sequence && slot == x.first_slot && !t.initial_transition;
       const double start = bare ? 0.0 : sum_over_sources(most_source);
       const double started = start + first_score;
       x.memory.near[slot * t.labels] = started;

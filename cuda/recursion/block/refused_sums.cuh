@@ -21,7 +21,7 @@ class RefusedSums {
   // `alpha`, `tail`: of the block's first boundary, the former as a logarithm.
   __device__ RefusedSums(const TablesView<Real>& t, const typename Config::Memory& m,
                          const typename Config::Lanes& lanes, const typename Config::Exact& exact,
-                         BlockRecord<Real>& record, int label, int head, int gauge, double alpha,
+                         const BlockRecord<Real>& record, int label, int head, int gauge, double alpha,
                          Scaled<Real> tail)
       : t_(t),
         lanes_(lanes),
@@ -36,7 +36,7 @@ class RefusedSums {
 
   // At the right boundary of a slot, up to which the record has the block's starts; slots only rise. False
   // where a term lies beyond what units hold, or (max) has too few digits: only the exact path knows the sum.
-  __device__ SEMICRF_NOINLINE bool redo_sum(int slot, Scaled<Real>* sum) {
+  __device__ SEMICRF_NOINLINE bool at(int slot, Scaled<Real>* sum) {
     if (!used_) find_far(slot);
     used_ = true;
     if (t_.tail) advance_tail(slot);
@@ -47,11 +47,10 @@ class RefusedSums {
     return known_ && doubts_[slot] < sum->units;
   }
   __device__ bool used() const { return used_; }
-  __device__ BlockRecord<Real>& record() { return record_; }
 
   // G at the left boundary of a slot, up to which the record has the alphas, with all its units. All lanes
   // together, for those that want it.
-  __device__ SEMICRF_NOINLINE Scaled<Real> redo_start(int slot, bool wanted) const {
+  __device__ SEMICRF_NOINLINE Scaled<Real> over_sources(int slot, bool wanted) const {
     double alpha = alpha_;
     if (slot > 0) {
       const Scaled<Real> before = record_.alphas[slot - 1];
@@ -61,7 +60,9 @@ class RefusedSums {
     if (lanes_.valid) exact_.alpha_row[label_] = alpha;
     lanes_.sync();
     if (!wanted) return {O::zero(), 0};
-    const auto term = [&](int from) { return exact_.alpha_row[from] + t_.transition_of(from, label_); };
+    const auto term = [&](int from) {
+      return exact_.alpha_row[from] + t_.transition_log[static_cast<std::int64_t>(from) * t_.width + label_];
+    };
     double most = kNone;
     for (int from = 0; from < t_.labels; ++from) most = fmax(most, term(from));
     if (!Semiring::kIsLog || most == kNone) return O::scaled_from_log(most);
@@ -107,7 +108,7 @@ class RefusedSums {
   __device__ int add_distance(int o, int from) {
     Real starts[kBlock], scores[2 * kBlock];
     int units[kBlock], score_units[2 * kBlock];
-    bool few_digits = load_starts(t_.block_before(head_, o), starts, units);
+    bool few_digits = load_starts(block_before(o), starts, units);
     const std::int64_t first = static_cast<std::int64_t>(kBlock * o - kBlock + 1) * t_.width + label_;
 #pragma unroll 8
     for (int x = 0; x < 2 * kBlock - 1; ++x) {
@@ -193,7 +194,7 @@ class RefusedSums {
         source = record_.starts[from];
       } else {
         const int distance = (kBlock - 1 - from) / kBlock;
-        const int j = t_.block_before(head_, distance);
+        const int j = block_before(distance);
         const int scale = exact_.ring.scale(j);
         if (is_far_below(scale)) {
           if (!is_empty(scale)) known_ = false;
@@ -216,11 +217,16 @@ class RefusedSums {
             top};
   }
 
+  __device__ int block_before(int distance) const {
+    const int j = head_ - distance;
+    return j < 0 ? j + t_.ring_blocks : j;
+  }
+
   const TablesView<Real>& t_;
   const typename Config::Lanes& lanes_;
   const FarPart<Config> far_;
   const typename Config::Exact exact_;
-  BlockRecord<Real>& record_;
+  const BlockRecord<Real>& record_;
   const int label_, head_, gauge_;
   const double alpha_;
   Scaled<Real> tail_;
