@@ -1,6 +1,8 @@
 #include "learn/learn_record.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/text/text.h"
 #include "io/json/json_document.h"
@@ -50,6 +52,26 @@ std::string learn_record_text(const LearnRecord& record) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+namespace {
+
+// Lines with columns of one width each, numbers to the right.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::vector<std::string> lines;
+  for (const std::vector<std::string>& row : rows) {
+    std::string& line = lines.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += (i > 0 ? "  " : "") + std::string(widths[i] - row[i].size(), ' ') + row[i];
+  }
+  return lines;
+}
+
+}  // namespace
+
 std::vector<std::string> comparison_lines(const LearnRecord& record) {
   const bool held_out = record.validation_positions > 0;
   std::vector<std::string> names{"labels",       "start", "iterations", "ln P",
@@ -58,7 +80,7 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
     names.emplace_back("held out, per bin");
     names.emplace_back("less entropy");
   }
-  std::vector<std::string> lines{joined(names, "\t")};
+  std::vector<std::vector<std::string>> rows{names};
   for (std::size_t i = 0; i < record.fits.size(); ++i) {
     const LearnedFit& fit = record.fits[i];
     const double value = fit.log_likelihood.back();
@@ -75,9 +97,9 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
         cells.push_back(
             formatted("%.6f", (*fit.validation - less) / static_cast<double>(record.validation_positions)));
     if (i == record.chosen && record.fits.size() > 1) cells.emplace_back("chosen");
-    lines.push_back(joined(cells, "\t"));
+    rows.push_back(std::move(cells));
   }
-  return lines;
+  return aligned(rows);
 }
 
 }  // namespace semicrf
