@@ -31,6 +31,7 @@ namespace {
 
 constexpr double kLevel = 0.8;  // of intervals
 constexpr int kRanks = 6;
+constexpr std::int64_t kEnumerable = 16;  // positions
 
 constexpr CutEdges kCuts[] = {{true, false}, {false, true}, {true, true}};
 
@@ -135,7 +136,7 @@ CutPieceResult analyse(const EngineOptions& options, const ModelCase& sample, Cu
   EdgeSource source(std::make_unique<MemoryScoreSource>(sample.whole(), sample.model.num_labels), roles);
   AnalysisList analyses;
   analyses.add<ViterbiDecoding>();
-  analyses.add<KBest>(kRanks, 0);
+  if (sample.length <= kEnumerable) analyses.add<KBest>(kRanks, 0);
   analyses.add<ExactSegments>();
   PosteriorRequest request;
   request.labels = request.starts = request.ends = request.sums = request.counts = true;

@@ -221,8 +221,8 @@ TEST_CASE("constraints act in windows at cut edges and between them") {
 TEST_CASE("windows between those at cut edges change nothing") {
   if (available_instruction_sets().empty()) return;  // there is no cpu engine
   std::uint64_t seed = 8300;
-  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
-                              CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kPeriodicLate}) {
+  for (const CaseKind kind : {CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail, CaseKind::kMasks,
+                              CaseKind::kPeriodicLate}) {
     const ModelCase sample = make_case(kind, {of_long_test(30'000), 7, 3}, ++seed);
     INFO(sample.description);
     for (const CutEdges cut : kCuts)
