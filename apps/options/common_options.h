@@ -86,8 +86,9 @@ void add_missing_options(CLI::App& command, InputOptions& input);
 // --edges; `help` says what it does to the command.
 CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
                               const std::vector<std::string>& also = {});
-// --chromosomes.
+// --sites.
 void add_sites_option(CLI::App& command, InputOptions& input);
+// --chromosomes.
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.
 void add_boundary_options(CLI::App& command, InputOptions& input);

@@ -112,7 +112,7 @@ struct PieceContext {
   const ProgressCallback& progress;
 
   // The model that results are about.
-  const ChainModel& model() const { return chain.roles != nullptr ? chain.roles->base() : engine.model(); }
+  const ChainModel& model() const { return chain.model(engine); }
   // The segments with the labels of that model.
   SegmentList without_roles(SegmentList segments) const;
 };

@@ -19,6 +19,7 @@
 #include "io/text/palette.h"
 #include "learn/em_start.h"
 #include "learn/segment_law.h"
+#include "model/copies.h"
 #include "train/data/label_file.h"
 
 namespace semicrf {
@@ -71,6 +72,13 @@ double noise_of(const TrainingData& data, std::size_t column) {
   if (!values.empty()) values.pop_back();
   const double noise = kNormalDeviation * median_of(std::move(values), 0) / std::numbers::sqrt2;
   return noise > 0 ? noise : 0.1;
+}
+
+std::vector<Density*> densities_of(Parameters& parameters) {
+  std::vector<Density*> densities;
+  for (Track& track : parameters.tracks)
+    if (track.is_density()) densities.push_back(&track.density);
+  return densities;
 }
 
 // Which states have which density of the alleles: shares of the major allele, the equal ones first.
@@ -126,10 +134,7 @@ class ModelMaker {
     rules_.tied = options_.emissions.tied;
     rules_.frozen[DensityPart::kMean] = true;
     rules_.law = law(alleles);
-    std::vector<Density*> densities;
-    for (Track& track : parameters_.tracks)
-      if (track.is_density()) densities.push_back(&track.density);
-    rules_.law->set_means(densities);
+    rules_.law->set_means(densities_of(parameters_));
     return {std::move(parameters_), std::move(rules_)};
   }
 
@@ -242,10 +247,7 @@ class CopyNumberGrid {
     EmState state;
     state.parameters = shape_;
     state.sizes = law.numbers;
-    std::vector<Density*> densities;
-    for (Track& track : state.parameters.tracks)
-      if (track.is_density()) densities.push_back(&track.density);
-    law.set_means(densities);
+    law.set_means(densities_of(state.parameters));
     return state;
   }
 
@@ -363,12 +365,8 @@ CopyNumbers copy_numbers_of(const std::vector<double>& law_numbers) {
 
 double mean_copies(const Parameters& parameters, const std::vector<double>& bins) {
   double copies = 0;
-  for (std::size_t c = 0; c < bins.size(); ++c) {
-    const std::string& name = parameters.labels[c].name;
-    const std::size_t plus = name.find('+');
-    copies += bins[c] * std::stod(name);
-    if (plus != std::string::npos) copies += bins[c] * std::stod(name.substr(plus + 1));
-  }
+  for (std::size_t c = 0; c < bins.size(); ++c)
+    copies += bins[c] * copies_of_label(parameters.labels[c].name).value().all();
   return copies / std::accumulate(bins.begin(), bins.end(), 0.0);
 }
 

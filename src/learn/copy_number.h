@@ -1,9 +1,9 @@
 // The preset for copy number: labels are numbers of copies, and the means of log ratios and allele fractions
 // follow from the purity and ploidy of a sample (docs/fitting.md, "Copy number").
 //
-// Of a tumour that makes up the share `purity` of the cells, with `ploidy` copies on average, n copies have
-// the log ratio saturation * log2((purity n + 2 (1 - purity)) / (purity ploidy + 2 (1 - purity))), as the
-// other cells have two. Of n copies of which a come from one parent, the share of that parent is
+// Where a tumour makes up the share `purity` of the cells, with `ploidy` copies on average, n copies have the
+// log ratio saturation * log2((purity n + 2 (1 - purity)) / (purity ploidy + 2 (1 - purity))), as the
+// other cells have two. If a of n copies come from one parent, the share of that parent is
 // (purity a + 1 - purity) / (purity n + 2 (1 - purity)).
 #pragma once
 

@@ -107,7 +107,11 @@ class Emissions {
   // families.
   std::vector<double> sizes() const { return densities_ ? densities_->law_numbers() : dispersion_; }
   void set_sizes(std::vector<double> sizes) {
-    densities_ ? densities_->set_law_numbers(sizes) : void(dispersion_ = std::move(sizes));
+    if (densities_) {
+      densities_->set_law_numbers(sizes);
+    } else {
+      dispersion_ = std::move(sizes);
+    }
   }
   // Free parameters of the labels, those that labels share included.
   int free_parameters(const Parameters& parameters) const;

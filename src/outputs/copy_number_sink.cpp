@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,19 +13,19 @@
 #include "core/text/text.h"
 #include "io/files/output_names.h"
 #include "io/segments/segment_columns.h"
+#include "model/copies.h"
 #include "outputs/formats.h"
 
 namespace semicrf {
 
 namespace {
 
-// The copies that a label says, "3" or "2+1": in all, of one parent, of the other one.
-std::string copies_of(const std::string& label) {
-  const std::size_t plus = label.find('+');
-  const auto one = number_in<int>(std::string_view(label).substr(0, plus));
-  if (plus == std::string::npos) return one ? fmt::format("{}\t\t", *one) : "\t\t";
-  const auto other = number_in<int>(std::string_view(label).substr(plus + 1));
-  return one && other ? fmt::format("{}\t{}\t{}", *one + *other, *one, *other) : "\t\t";
+// The copies that a label says: in all, of one parent, of the other one.
+std::string copies_text(const std::string& label) {
+  const std::optional<LabelCopies> copies = copies_of_label(label);
+  if (!copies) return "\t\t";
+  return copies->of_parents ? fmt::format("{}\t{}\t{}", copies->all(), copies->first, copies->second)
+                            : fmt::format("{}\t\t", copies->first);
 }
 
 class CopyNumberSink : public SegmentSink {
@@ -35,7 +36,7 @@ class CopyNumberSink : public SegmentSink {
         joiner_(output.bed.merge_adjacent),
         signal_(output.signal),
         is_seg_(has_ending(output.file.path, {".seg", ".seg.gz"})) {
-    for (const Label& label : output.labels) copies_.push_back(copies_of(label.name));
+    for (const Label& label : output.labels) copies_.push_back(copies_text(label.name));
     const std::string name = std::filesystem::path(output.file.path).filename().string();
     sample_ = name.substr(0, name.find(".seg"));
     file_.write(is_seg_ ? "ID\tchrom\tloc.start\tloc.end\tnum.mark\tseg.mean\n"

@@ -206,14 +206,18 @@ std::string of_sequence(const std::string& path, const std::string& name) {
   return path.substr(0, ending) + "." + in_file_name(name) + path.substr(ending);
 }
 
+// Whether the format says what the tracks have in a segment.
+bool has_signal(const std::string& path) {
+  return has_ending(path, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz"});
+}
+
 void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
               OutputPlan& plan) {
   if (options.output.empty()) return;
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
-  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz"}))
-    output.signal = PeakSignal::open(options.run.input, run.parameters());
+  if (has_signal(options.output)) output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
   if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
   const std::vector<std::string> sequences = decoded_sequences(run);
@@ -337,8 +341,7 @@ void check_best(const DecodeOptions& options) {
       std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
       std::pair{"--only", !options.only.empty()},
       std::pair{"a .narrowPeak, .seg, .cns or .TextGrid file",
-                has_ending(options.output, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns",
-                                            ".cns.gz", ".textgrid"})},
+                has_signal(options.output) || has_ending(options.output, {".textgrid"})},
       std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)
     if (given)

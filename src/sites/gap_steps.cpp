@@ -61,7 +61,7 @@ GapSteps::Matrix GapSteps::power(std::int64_t n) const {
   Matrix result(size_ * size_);
   for (std::size_t c = 0; c < size_; ++c) result[c * size_ + c] = 1;
   for (std::size_t i = 0; n >> i > 0; ++i)
-    if ((n >> i & 1) != 0) result = product(result, square(i));
+    if ((n >> i & 1) != 0) result = product(result, squares_[i]);
   return result;
 }
 

@@ -47,7 +47,6 @@ class GapSteps {
  private:
   using Matrix = std::vector<double>;
   Matrix product(const Matrix& a, const Matrix& b) const;
-  const Matrix& square(std::size_t i) const { return squares_[i]; }
   Matrix power(std::int64_t n) const;
   Best joined(const Best& left, const Best& right) const;
 

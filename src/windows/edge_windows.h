@@ -38,7 +38,7 @@ struct EdgeWindows {
 // The labels of the chain that an engine and a source of scores have.
 struct PieceChain {
   // The roles of the labels of a piece that was cut: engine and source have their chain, results the labels
-  // of its base. Null: engine and source have the labels of the model.
+  // of the base. Null: all of them have the labels of the model.
   const EdgeRoles* roles = nullptr;
   // The windows at the edges of a piece that was cut; engine and source are those of the model. Null: the
   // edges have no windows of their own.
@@ -47,6 +47,10 @@ struct PieceChain {
 
   // The roles of the cut edges of the piece; null: it has none.
   const EdgeRoles* cut() const { return edges != nullptr ? edges->roles : roles; }
+  // The model whose labels results have, where `engine` is that of the piece.
+  const ChainModel& model(const Engine& engine) const {
+    return roles != nullptr ? roles->base() : engine.model();
+  }
 };
 
 // The shortest windows whose inner edges lie further than K and a warm-up from the cuts, such that the
@@ -55,7 +59,7 @@ struct PieceChain {
 EdgeLengths edge_lengths(const Engine& engine, CutEdges cut, std::int64_t length);
 
 EdgeLengths lengths_of(const EdgeWindows* edges);  // null: none
-// The same windows with other lengths, for another engine between them.
+// The same windows have other lengths where another engine computes what lies between them.
 EdgeWindows resized(EdgeWindows edges, EdgeLengths lengths);
 
 // A state of the model's labels, at a boundary that lies further than K from the cut edge of `roles`, in the

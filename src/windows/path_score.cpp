@@ -46,8 +46,7 @@ inline void PathScore::add_content_to(Cell& cell, const CentredScores& scores, s
 }
 
 inline double PathScore::chain_score(const Segment& segment, int right_label) const {
-  double score = roles_ != nullptr ? roles_->duration_score(segment, length_)
-                                   : model_->duration_score(segment.end - segment.begin, segment.label);
+  double score = durations_.score(segment);
   if (right_label >= 0) score += model_->transition_at(segment.label, right_label);
   return score;
 }
@@ -158,12 +157,7 @@ void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment>
 
 double PathScore::finish() {
   close_cell();
-  if (model_->initial == InitialTerm::kUniform && (roles_ == nullptr || !roles_->cut().left)) {
-    double best = kNegativeInfinity;
-    for (int from = 0; from < model_->num_labels; ++from)
-      best = std::max(best, model_->transition_at(from, right_label_));
-    sum_.add(best);
-  }
+  if (durations_.has_initial_term()) sum_.add(transitions_into(*model_, right_label_).largest);
   return sum_.value();
 }
 

@@ -29,7 +29,7 @@ class PathScore {
 
   // `roles`: null, or of a piece that was cut, whose paths and scores are in the labels of the model.
   PathScore(const ChainModel& model, std::int64_t length, const EdgeRoles* roles = nullptr)
-      : model_(&model), roles_(roles), length_(length) {}
+      : model_(&model), roles_(roles), length_(length), durations_(model, roles, length) {}
 
   // Content (centred emissions) of positions [begin, end) of one segment; `scores` covers them. Calls are
   // contiguous, right to left.
@@ -67,6 +67,7 @@ class PathScore {
   const ChainModel* model_;
   const EdgeRoles* roles_;
   std::int64_t length_;
+  PieceDurations durations_;
   Cell cell_;             // the leftmost so far
   CompensatedSum sum_;    // sum of the cells right of it
   int right_label_ = -1;  // label of the segment to the right; -1: none yet

@@ -13,6 +13,8 @@ import pathlib
 import random
 import subprocess
 
+from pairs import pairs_within
+
 LENGTHS = [2000, 1500, 4000, 12000]  # bases: unmethylated, low, partial, full
 LEVELS = [(.04, 15), (.25, 6), (.6, 6), (.9, 10)]  # mean and size of the beta distribution
 FOLLOWING = [[0, .1, .2, .7], [.1, 0, .2, .7], [.1, .1, 0, .8], [.35, .25, .4, 0]]
@@ -40,19 +42,6 @@ def simulate(calls, seed, out):
     return truth
 
 
-def matched(true, found, tolerance):
-    """Boundaries, as numbers of CpGs, that have a partner; from left to right."""
-    i = j = hits = 0
-    while i < len(true) and j < len(found):
-        if abs(true[i] - found[j]) <= tolerance:
-            hits, i, j = hits + 1, i + 1, j + 1
-        elif true[i] < found[j]:
-            i += 1
-        else:
-            j += 1
-    return hits
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -74,7 +63,7 @@ def main():
         found = sorted({bisect.bisect_left(bases, int(row[1])) for row in rows} - {0})
         scores = []
         for tolerance in (2, 0, 5):
-            hits = matched(true, found, tolerance)
+            hits = pairs_within(true, found, tolerance)
             precision, recall = hits / max(1, len(found)), hits / len(true)
             scores += [precision, recall] if tolerance == 2 else []
             scores.append(2 * precision * recall / max(1e-9, precision + recall))

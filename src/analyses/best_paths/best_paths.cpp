@@ -81,7 +81,7 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   result.deviations = find_deviations(engine, source, plan, chain, best.segments, request, progress, result);
   result.paths = rank_paths(result.deviations, with_spare(static_cast<std::size_t>(request.most)));
   result.paths.resize(std::min(result.paths.size(), static_cast<std::size_t>(request.most)));
-  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
+  const ChainModel& model = chain.model(engine);
   const bool has_initial_term = PieceDurations(model, chain.cut(), result.length).has_initial_term();
   for (const RankedPath& path : result.paths) {
     const double score = best.score.value() + path.gain;

@@ -152,7 +152,7 @@ WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
 ClaimSweep sweep_claims(Engine& engine, ScoreSource& source, const PieceChain& chain, const WindowPlan& plan,
                         ReversedPiece& mirror, const WindowPlan& mirror_plan, std::span<const Claim> claims,
                         int threads, const ProgressCallback& progress) {
-  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
+  const ChainModel& model = chain.model(engine);
   const EdgeRoles* const roles = chain.cut();
   const std::int64_t length = source.length();
   const std::vector<PositionRange> wanted = positions_near(claims, model, length);

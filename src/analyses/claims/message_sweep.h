@@ -82,7 +82,7 @@ struct RowShape {
 bool has_boundary_scores(const ChainModel& model, ScoreSource& source);
 
 // One forward pass, which keeps in `rows` what `shape` has of the positions that `rows` wants, in the labels
-// of the model. The state at the sequence's end; nothing where no segmentation is possible.
+// of the model. Returns the state at the sequence's end; nothing where no segmentation is possible.
 std::optional<BoundaryState> keep_messages(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                                            const PieceChain& chain, const RowShape& shape, MessageRows& rows,
                                            ChunkTotals& totals, const ProgressCallback& progress);

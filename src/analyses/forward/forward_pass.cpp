@@ -117,7 +117,7 @@ ForwardEdge ForwardRows::edge() const {
 
 ForwardPass::ForwardPass(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PieceChain& chain,
                          const ForwardWish& wish, const ProgressCallback& progress)
-    : model_(chain.roles != nullptr ? chain.roles->base() : engine.model()),
+    : model_(chain.model(engine)),
       plan_(plan),
       chain_(chain),
       wish_(wish),

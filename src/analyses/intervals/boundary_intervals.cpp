@@ -112,7 +112,7 @@ BoundaryIntervals IntervalFinder::finish(Engine& engine, ScoreSource& source, co
     if (progress) progress(source.length());
     return std::move(found_);
   }
-  const ChainModel& model = chain.roles != nullptr ? chain.roles->base() : engine.model();
+  const ChainModel& model = chain.model(engine);
   const RowShape shape(model, {false, true, has_boundary_scores(model, source)});
   MessageRows rows(places(), shape.width);
   keep_messages(engine, source, plan, chain, shape, rows, found_.swept.emplace(), progress);

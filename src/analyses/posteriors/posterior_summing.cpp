@@ -195,15 +195,14 @@ std::unique_ptr<CertainEdges> certain_edges(const EdgeWindows& edges, EngineOpti
   if (!lengths.any()) return nullptr;
   options.backend = EngineOptions::Backend::kCpu;
   auto certain = std::make_unique<CertainEdges>();
-  certain->windows = edges;
-  const auto open = [&](EdgeWindow& window, std::int64_t positions, std::unique_ptr<Engine>& engine) {
-    window.positions = positions;
-    if (positions == 0) return;
+  certain->windows = resized(edges, lengths);
+  const auto open = [&](EdgeWindow& window, std::unique_ptr<Engine>& engine) {
+    if (!window.exists()) return;
     engine = make_engine(options, window.roles->chain());
     window.engine = engine.get();
   };
-  open(certain->windows.left, lengths.left, certain->left);
-  open(certain->windows.right, lengths.right, certain->right);
+  open(certain->windows.left, certain->left);
+  open(certain->windows.right, certain->right);
   return certain;
 }
 
@@ -221,14 +220,12 @@ void make_entropy_certain(const EngineOptions& options, const ChainModel& model,
   const EngineOptions in_double = options_in_double(options, selection.threads, source.length());
   const std::unique_ptr<Engine> engine = make_engine(in_double, model);
   std::unique_ptr<CertainEdges> edges;
-  EdgeLengths lengths;
   if (selection.edges != nullptr) {
     edges = certain_edges(*selection.edges, in_double, *engine, source.length());
     if (edges == nullptr) return;
     only_sums.edges = &edges->windows;
-    lengths = {edges->windows.left.positions, edges->windows.right.positions};
   }
-  const WindowPlan plan = plan_at_least(*engine, source, only_sums, budget, lengths);
+  const WindowPlan plan = plan_at_least(*engine, source, only_sums, budget, lengths_of(only_sums.edges));
   const PosteriorResult again =
       sweep_posteriors(*engine, source, plan, only_sums, [](const PosteriorBlock&) {});
   sums.entropy = again.sums->entropy;

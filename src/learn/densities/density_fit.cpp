@@ -44,6 +44,32 @@ SlopeSums sum_slopes(const Density& density, std::span<const WeightedValue> valu
   return sums;
 }
 
+double value_of(std::span<const SlopeSums> sums) {
+  double value = 0;
+  for (const SlopeSums& one : sums) value += one.value;
+  return value;
+}
+
+// The step of n coordinates towards the maximum of a parabola, from the gradient and the (n, n) sums of
+// products of slopes, of which the lower half is read. Where held(k) says so, coordinate k stays, and its
+// gradient becomes 0. Nothing where there is no such maximum.
+template <class Held>
+std::optional<std::vector<double>> step_to_top(std::vector<double>& gradient, std::vector<double> products,
+                                               Held held) {
+  const std::size_t n = gradient.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    products[k * n + k] = products[k * n + k] * (1 + kRidge) + std::numeric_limits<double>::min();
+    if (!held(k)) continue;
+    gradient[k] = 0;
+    for (std::size_t other = 0; other < n; ++other)
+      products[std::max(k, other) * n + std::min(k, other)] = k == other ? 1 : 0;
+  }
+  if (!cholesky_factor(products, n)) return std::nullopt;
+  std::vector<double> step = gradient;
+  solve_by_factor(products, n, step.data());
+  return step;
+}
+
 // The longest step of a coordinate.
 double longest_step(const Density& density, DensityPart part) {
   const bool own_unit = part == DensityPart::kMean && density.family == DensityFamily::kStudent;
@@ -120,17 +146,11 @@ class Climb {
     return found;
   }
 
-  static double value_of(const SumsOfAll& sums) {
-    double value = 0;
-    for (const SlopeSums& one : sums) value += one.value;
-    return value;
-  }
-
   CoordinateRange range_of(const Place& place) const {
     return coordinate_range(*densities_[place.density], place.part, options_.least_scale);
   }
 
-  // Towards the maximum of a parabola. What is at its end and wants beyond stays.
+  // What is at its end and wants beyond stays.
   std::optional<Direction> direction_from(const SumsOfAll& now) const {
     const std::size_t n = places_.size();
     const std::vector<double> at = numbers();
@@ -146,17 +166,12 @@ class Climb {
           products[more * n + less] += now[i].products[a * kPartCount + b];
         }
       }
-    for (std::size_t k = 0; k < n; ++k) {
+    std::optional<std::vector<double>> found = step_to_top(gradient, std::move(products), [&](std::size_t k) {
       const CoordinateRange range = range_of(places_[k]);
-      products[k * n + k] = products[k * n + k] * (1 + kRidge) + std::numeric_limits<double>::min();
-      if (!(at[k] <= range.low && gradient[k] < 0) && !(at[k] >= range.high && gradient[k] > 0)) continue;
-      gradient[k] = 0;
-      for (std::size_t other = 0; other < n; ++other)
-        products[std::max(k, other) * n + std::min(k, other)] = k == other ? 1 : 0;
-    }
-    if (!cholesky_factor(products, n)) return std::nullopt;
-    std::vector<double> step = gradient;
-    solve_by_factor(products, n, step.data());
+      return (at[k] <= range.low && gradient[k] < 0) || (at[k] >= range.high && gradient[k] > 0);
+    });
+    if (!found) return std::nullopt;
+    std::vector<double>& step = *found;
     double part_of_longest = 1 / kMostSteps;
     for (std::size_t k = 0; k < n; ++k)
       part_of_longest =
@@ -261,9 +276,7 @@ void fit_law(MeanLaw& law, std::span<Density* const> densities,
     law.set_means(densities);
     parallel_for(threads, densities.size(),
                  [&](std::size_t i, int) { sums[i] = sum_slopes(*densities[i], values[i]); });
-    double value = 0;
-    for (const SlopeSums& one : sums) value += one.value;
-    return value;
+    return value_of(sums);
   };
   // The coordinates of all means.
   const auto coordinates = [&](const std::vector<double>& numbers) {
@@ -293,24 +306,18 @@ void fit_law(MeanLaw& law, std::span<Density* const> densities,
           products[k * count + j] += slopes[k][i] * slopes[j][i] * sums[i].products[0];
       }
     }
-    for (std::size_t k = 0; k < count; ++k) {
-      products[k * count + k] = products[k * count + k] * (1 + kRidge) + std::numeric_limits<double>::min();
-      const bool is_out = (from[k] <= law.ranges[k].low && gradient[k] <= 0) ||
-                          (from[k] >= law.ranges[k].high && gradient[k] >= 0);
-      if (!is_out) continue;
-      gradient[k] = 0;
-      for (std::size_t other = 0; other < count; ++other)
-        products[std::max(k, other) * count + std::min(k, other)] = k == other ? 1 : 0;
-    }
-    if (!cholesky_factor(products, count)) return;
-    std::vector<double> direction = gradient;
-    solve_by_factor(products, count, direction.data());
+    const std::optional<std::vector<double>> direction =
+        step_to_top(gradient, std::move(products), [&](std::size_t k) {
+          return (from[k] <= law.ranges[k].low && gradient[k] <= 0) ||
+                 (from[k] >= law.ranges[k].high && gradient[k] >= 0);
+        });
+    if (!direction) return;
     bool found = false;
     double length = 1;
     for (int halving = 0; !found && halving < kHalvings; ++halving, length /= 2) {
       std::vector<double> to = from;
       for (std::size_t k = 0; k < count; ++k)
-        to[k] = std::clamp(from[k] + length * direction[k], law.ranges[k].low, law.ranges[k].high);
+        to[k] = std::clamp(from[k] + length * (*direction)[k], law.ranges[k].low, law.ranges[k].high);
       const double there = value_at(to);
       found = there > now;
       if (found) now = there;

@@ -36,8 +36,8 @@ struct EmissionWishes {
 std::span<const std::string_view> emission_names();
 // "FAMILY" or "TRACKS=FAMILY"; UsageError.
 EmissionChoice emission_choice(const std::string& text);
-// Names of --tie and --freeze; UsageError for another. Of kTiedDurations, which is a part of the law of
-// segments, --tie says nothing here.
+// Names of --tie and --freeze; UsageError for another. kTiedDurations is passed over: it is a part of the law
+// of segments.
 inline constexpr std::string_view kTiedDurations = "durations";
 PartSet tied_parts(const std::vector<std::string>& names);
 void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes);

@@ -7,6 +7,7 @@ decoded labels. Sequences are padded; `lengths` (B) are on the host. Peers are c
 import argparse
 import math
 import pathlib
+import sys
 import time
 
 import numpy as np
@@ -15,6 +16,9 @@ from torch import nn
 from torch.nn import functional
 
 import semicrf.torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from pairs import pairs_within  # noqa: E402
 
 CLIP = 5.0         # norm of gradients
 TABLES_RATE = 10   # the last layer's transitions and durations learn that much faster than the rest
@@ -243,19 +247,6 @@ def runs_of(labels):
     """(n, 3): begin, end, label of the runs of an array of labels."""
     edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [len(labels)]])
     return np.stack([edges[:-1], edges[1:], labels[edges[:-1]]], 1)
-
-
-def pairs_within(left, right, tolerance):
-    """The largest number of pairs at most `tolerance` apart; both sorted, each number in one pair."""
-    i = j = count = 0
-    while i < len(left) and j < len(right):
-        if abs(left[i] - right[j]) <= tolerance:
-            i, j, count = i + 1, j + 1, count + 1
-        elif left[i] < right[j]:
-            i += 1
-        else:
-            j += 1
-    return count
 
 
 def overlapping(truth, found):

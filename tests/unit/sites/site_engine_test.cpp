@@ -26,7 +26,7 @@ struct Shape {
   std::uint32_t longest_gap = 3;
   bool tail = true;        // else labels follow themselves
   bool forbidden = false;  // some transitions
-  double spread = 1;       // of the scores
+  double spread = 1;       // standard deviation of the scores
 };
 
 struct Sites {

@@ -73,7 +73,7 @@ void check_along_path(const CutPieceResult& found, const CutPieceResult& expecte
     const bool same = a.has_value() == b.has_value() && (!a || a->upper - a->lower == b->upper - b->lower);
     unlike += same ? 0 : 1;
   }
-  // Of neighbours that are as probable rounding chooses one, and in float an interval may be larger by a
+  // Rounding chooses one of two neighbours that are as probable, and in float an interval may be larger by a
   // position where its probability is the wanted one within rounding.
   CHECK(unlike <= (tolerance > 1e-6 ? 1 + segments / 50 : 0));
 }
@@ -98,7 +98,7 @@ void check_claims(const CutPieceResult& found, const CutPieceResult& expected, d
   }
 }
 
-// The same random numbers choose the same segments but where they fall on the edge of a probability.
+// Equal random numbers choose equal segments, but where they fall on the edge of a probability.
 void check_draws(const CutPieceResult& found, const CutPieceResult& expected, double tolerance) {
   const auto &mine = found.result.get<DrawResult>(), &theirs = expected.result.get<DrawResult>();
   CHECK(std::fabs(mine.log_partition - theirs.log_partition) < tolerance);
