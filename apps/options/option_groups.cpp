@@ -27,10 +27,10 @@ constexpr std::array kGroups = {
                 " --binarise --poisson --fold --min-count --strict --control-flank --control-pseudocount "
                 "--chromhmm-out --cell "},
     OptionGroup{"Labels", "train", " --labels --background --unlabeled --tier "},
-    OptionGroup{
-        "Model", "train",
-        " --max-duration --tail --duration --boundary-window --edges --transform --centering --missing "
-        "--init --freeze "},
+    OptionGroup{"Model", "train",
+                " --max-duration --min-duration --tail --duration --boundary-window --edges --transform "
+                "--centering --missing "
+                "--init --freeze "},
     OptionGroup{
         "Model", "learn",
         " --labels --labels-known --preset --emission --outliers --tie --freeze --transform --binarize-tail "

@@ -61,6 +61,7 @@ struct LabelOptions {
 struct ShapeOptions {
   std::optional<int> max_duration;
   bool tail = false;
+  std::vector<std::string> min_durations;  // shortest segments in bins: N of all labels, LABEL=N of one
   bool no_boundary = false;
   std::optional<std::pair<int, int>> boundary_window;
   std::optional<Centering> centering;

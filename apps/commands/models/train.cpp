@@ -245,6 +245,10 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
           "longest segment K in bins (default: 99.5th percentile of the training segments, with a tail); "
           "1 makes a linear chain, where every bin is a segment")
       ->check(CLI::PositiveNumber);
+  add_repeatable(
+      command, "--min-duration", shape.min_durations,
+      "shortest segment in bins: N for all labels, LABEL=N for one; a shorter true segment is an error")
+      ->type_name("N|LABEL=N");
   command.add_flag("--tail", shape.tail, "with --max-duration: allow longer segments, by a geometric tail");
   add_choice(command, "--duration", arguments.duration,
              "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform",

@@ -13,6 +13,7 @@
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "io/json/json_document.h"
+#include "model/durations/duration.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {
@@ -165,6 +166,9 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       if (duration > model.max_duration)
         return problem(fmt::format("the segment of {} has {}, but the longest is {} and there is no tail",
                                    name(segment.label), bins, model.max_duration));
+      if (const int shortest = summarize_durations(model, segment.label).shortest; duration < shortest)
+        return problem(fmt::format("the segment of {} has {}, but the shortest has {}", name(segment.label),
+                                   bins, shortest));
       return problem("the segment of " + name(segment.label) + " has " + bins +
                      ", a duration that the parameters forbid");
     }

@@ -8,8 +8,10 @@
 
 #include "core/cholesky.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
+#include "model/edit.h"
 
 namespace semicrf {
 
@@ -85,7 +87,8 @@ std::int64_t long_duration(std::vector<std::int64_t> durations) {
 }
 
 DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
-                               const TrainingData& validation, std::optional<int> background) {
+                               const TrainingData& validation, std::optional<int> background,
+                               int least_longest) {
   DurationShape shape;
   if (options.duration != nullptr) shape.kind = options.duration;
   shape.tail = options.tail || !options.max_duration;
@@ -95,6 +98,7 @@ DurationShape settle_durations(const ShapeOptions& options, const TrainingData& 
   } else {
     const std::vector<std::int64_t> seen = signal_durations(training, background);
     if (!seen.empty()) shape.max_duration = static_cast<int>(std::min(long_duration(seen), most));
+    shape.max_duration = std::max(shape.max_duration, least_longest);
   }
   const bool chain = shape.max_duration == 1 && !shape.tail;
   if (!chain) shape.background = background;
@@ -104,6 +108,42 @@ DurationShape settle_durations(const ShapeOptions& options, const TrainingData& 
         "use larger bins, or a shorter --max-duration with --tail");
   if (!shape.tail && !chain) refuse_longer(training, validation, shape.max_duration, background);
   return shape;
+}
+
+std::vector<int> shortest_durations(const std::vector<std::string>& texts, const std::vector<Label>& labels) {
+  std::vector<int> shortest(labels.size(), 1);
+  const auto bins_in = [](const std::string& text, std::string_view number) {
+    const auto bins = number_in<int>(number);
+    if (bins && *bins >= 1) return *bins;
+    throw UsageError("--min-duration: '" + text + "' is no number of bins, 1 or more",
+                     "give N for all labels, or LABEL=N");
+  };
+  const auto is_of_all = [](const std::string& text) { return text.find('=') == std::string::npos; };
+  for (const std::string& text : texts)
+    if (is_of_all(text)) std::ranges::fill(shortest, bins_in(text, text));
+  for (const std::string& text : texts) {
+    if (is_of_all(text)) continue;
+    const std::size_t equals = text.rfind('=');
+    const auto named = std::ranges::find(labels, text.substr(0, equals), &Label::name);
+    if (named == labels.end())
+      throw UsageError("--min-duration " + text + ": there is no such label",
+                       "the labels are " + joined(names_of(labels), ", "));
+    shortest[static_cast<std::size_t>(named - labels.begin())] =
+        bins_in(text, std::string_view(text).substr(equals + 1));
+  }
+  return shortest;
+}
+
+void set_shortest_durations(const std::vector<int>& shortest, Parameters& parameters) {
+  for (std::size_t c = 0; c < shortest.size(); ++c) {
+    if (shortest[c] == 1) continue;
+    if (!parameters.duration.kind->is_table())
+      throw UsageError(
+          "--min-duration goes with a table of durations, not with a formula",
+          "leave --duration out; durations that are geometric from N bins on have --max-duration N "
+          "--tail --min-duration N");
+    set_minimum_duration(parameters, static_cast<int>(c), shortest[c]);
+  }
 }
 
 EmissionHead discriminant_emissions(const TrainingData& data) {

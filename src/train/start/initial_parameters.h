@@ -25,11 +25,18 @@ struct DurationShape {
 std::int64_t long_duration(std::vector<std::int64_t> durations);
 
 // K is --max-duration, else the 99.5th percentile of the training durations of all labels but the background,
-// with a tail. InputError naming a segment of the training or validation data that is too long for a K
-// without a tail, and the K needed. With K = 1 and no tail every bin is a segment of its own (a linear
-// chain), and nothing is too long.
+// or `least_longest` if that is more, with a tail. InputError naming a segment of the training or validation
+// data that is too long for a K without a tail, and the K needed. With K = 1 and no tail every bin is a
+// segment of its own (a linear chain), and nothing is too long.
 DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
-                               const TrainingData& validation, std::optional<int> background = {});
+                               const TrainingData& validation, std::optional<int> background = {},
+                               int least_longest = 1);
+
+// The shortest duration of each label, (C), in bins, as --min-duration has them. UsageError: no number of
+// bins, or no label.
+std::vector<int> shortest_durations(const std::vector<std::string>& texts, const std::vector<Label>& labels);
+// Forbids what is shorter. UsageError: durations are no table, or none would be left.
+void set_shortest_durations(const std::vector<int>& shortest, Parameters& parameters);
 
 // Transitions from counts, durations from the durations seen, emissions by linear discriminants, boundary
 // weights 0. `data` holds features. Initial term: none. InputError naming a label without a training segment.

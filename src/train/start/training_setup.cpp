@@ -55,6 +55,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   const ShapeOptions& shape = options.shape;
   if (shape.max_duration) add("max-duration", std::to_string(*shape.max_duration));
   if (shape.tail) add("tail", "yes");
+  add_texts("min-duration", shape.min_durations);
   if (shape.no_boundary) add("boundary-window", "none");
   if (shape.boundary_window)
     add("boundary-window", fmt::format("{},{}", shape.boundary_window->first, shape.boundary_window->second));
@@ -139,8 +140,8 @@ void check_every_label_is_seen(const TrainingSetup& setup, const LabelFile& labe
   }
 }
 
-void check_paths(const TrainingData& data, const Parameters& parameters,
-                 const std::vector<LabelFile>& files) {
+void check_paths(const TrainingData& data, const Parameters& parameters, const std::vector<LabelFile>& files,
+                 bool has_shortest) {
   for (const TrainingPiece& piece : data.pieces) {
     const LabelFile& labels = files[files.size() > 1 ? piece.sample : 0];
     const PathProblem problem = find_problem(parameters, piece);
@@ -149,7 +150,9 @@ void check_paths(const TrainingData& data, const Parameters& parameters,
     const std::string& file = source == labels.sources.end() ? labels.path : source->second;
     throw InputError({file, problem.line > 0 ? fmt::format("line {}", problem.line) : "",
                       problem.what + " (" + problem.where + ")",
-                      "change the labels, or what --init forbids"});
+                      has_shortest
+                          ? "give a smaller --min-duration, LABEL=N for a label alone, or change the labels"
+                          : "change the labels, or what --init forbids"});
   }
 }
 
@@ -246,8 +249,9 @@ class SetUp {
     make_first(labels, tracks, bin_size);
     if (setup_.first.centering == Centering::kMean)
       read_feature_means(options_, setup_.first.tracks, bin_size, setup_.inputs);
-    check_paths(setup_.inputs.training, setup_.first, files);
-    check_paths(setup_.inputs.validation, setup_.first, files);
+    const bool has_shortest = !options_.shape.min_durations.empty();
+    check_paths(setup_.inputs.training, setup_.first, files, has_shortest);
+    check_paths(setup_.inputs.validation, setup_.first, files, has_shortest);
     describe(bin_size);
     return std::move(setup_);
   }
@@ -356,11 +360,12 @@ class SetUp {
     setup_.frozen = parse_parts(options_.freeze);
     TrainingInputs& inputs = setup_.inputs;
     const double mean_duration = mean_signal_duration(labels.background);
+    const std::vector<int> shortest = shortest_durations(options_.shape.min_durations, labels.labels);
     if (init_) {
       setup_.first = adapt_init(options_.shape, *init_, inputs);
     } else {
-      const DurationShape shape =
-          settle_durations(options_.shape, inputs.training, inputs.validation, labels.background);
+      const DurationShape shape = settle_durations(options_.shape, inputs.training, inputs.validation,
+                                                   labels.background, std::ranges::max(shortest));
       if (shape.max_duration == 1 && !shape.tail) {
         split_into_single_bins(inputs.training);
         split_into_single_bins(inputs.validation);
@@ -368,6 +373,7 @@ class SetUp {
       setup_.first = initial_parameters(options_.shape.centering, shape, labels, tracks, bin_size,
                                         inputs.training, inputs.validation);
     }
+    set_shortest_durations(shortest, setup_.first);
     // In a linear chain the score of the only duration is a second bias.
     if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(ParameterPart::kDuration);
     setup_.first.training.clear();

@@ -396,6 +396,44 @@ def test_segments_longer_than_k(box):
     box.ok(arguments + ["--tail"])
 
 
+def test_shortest_segments(box):
+    lengths, labels, at = (30, 50, 40, 70, 60, 90, 30, 30), "", 0
+    for number, length in enumerate(lengths):
+        labels += "chrA\t%d\t%d\t%s\n" % (at, at + length, "on" if number % 2 else "off")
+        at += length
+    arguments = toy(box, labels) + ["--max-iterations", "5"]
+    box.ok(arguments + ["--min-duration", "3"])
+    bias = load(box, "out.json")["duration"]["bias"]
+    check(all(row == ["-inf", "-inf"] for row in bias[:2]) and all(score != "-inf" for row in bias[2:] for score in row), "%s" % bias[:4])
+    box.ok(["decode", "-p", "out.json", "-o", "out.bed", "signal.bw"])
+    check(all(int(line.split()[2]) - int(line.split()[1]) >= 30 for line in box.text("out.bed").splitlines() if line[0] != "#"), "too short")
+    box.ok(arguments + ["--min-duration", "on=3", "--min-duration", "2"])
+    bias = load(box, "out.json")["duration"]["bias"]
+    check(bias[0] == ["-inf", "-inf"] and bias[1][1] == "-inf" and bias[1][0] != "-inf", "%s" % bias[:3])
+    # The first segment that is too short is named, and what to do.
+    box.fails(arguments + ["--min-duration", "4"], 3, "labels.bed:line 1", 'the segment of "off" has 3 bins, but the shortest has 4',
+              "chrA:1-30", "give a smaller --min-duration, LABEL=N for a label alone")
+    box.fails(arguments + ["--min-duration", "on=4"], 3, "line 8", '"on"')
+    # Geometric from three bins on: one duration in the table, and the tail.
+    geometric = [item for item in arguments if item not in ("--max-duration", "20")] + ["--max-duration", "3", "--tail", "--min-duration", "3"]
+    box.ok(geometric)
+    check([row[0] == "-inf" for row in load(box, "out.json")["duration"]["bias"]] == [True, True, False], "%s" % load(box, "out.json")["duration"])
+    # K is as long at least; a model to go on from may get shortest segments, or have them.
+    chosen = [item for item in arguments if item not in ("--max-duration", "20")]
+    box.fails(chosen + ["--min-duration", "12"], 3, "but the shortest has 12")
+    box.ok(chosen + ["--min-duration", "3"])
+    box.write("first.json", box.text("out.json"))
+    box.ok(chosen + ["--init", "first.json"])
+    check(load(box, "out.json")["duration"]["bias"][1] == ["-inf", "-inf"], "lost")
+    box.ok("edit first.json --min-duration on=4 -o edited.json")
+    box.fails(chosen + ["--init", "edited.json"], 3, "line 8", "but the shortest has 4", "what --init forbids")
+    for text in ("0", "x", "off=", "off=x", "-3"):
+        box.fails(arguments + ["--min-duration=" + text], 2, "--min-duration")
+    box.fails(arguments + ["--min-duration", "of=3"], 2, "there is no such label", "off, on")
+    box.fails(arguments + ["--min-duration", "21"], 2, "at most the longest duration of the model, 20 bins")
+    box.fails(arguments + ["--min-duration", "2", "--duration", "geometric"], 2, "table of durations", "--tail --min-duration N")
+
+
 def test_a_loss_that_is_not_finite(box):
     make_inputs.track_parameters(box, emission={"weights": [[0], [1e30]], "bias": [0, 0]})
     arguments = [item for item in toy(box) if item not in ("--max-duration", "20", "-b", "10")] + ["--init", "track.json"]

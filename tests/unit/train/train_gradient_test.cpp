@@ -7,8 +7,10 @@
 
 #include "support/catch.h"
 #include "support/slow_build.h"
+#include "train/data/true_path.h"
 #include "train/fit/parameter_space.h"
 #include "train/fit/training_problem.h"
+#include "train/start/initial_parameters.h"
 #include "unit/train/train_fixture.h"
 
 namespace semicrf {
@@ -201,6 +203,45 @@ TEST_CASE("forbidden scores stay forbidden and have no coordinate", "[train]") {
   }
   CHECK(back.chain.transition[0] == kNegativeInfinity);
   for (const ParameterPart part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
+}
+
+TEST_CASE("the training gradient equals central differences with shortest durations by label", "[train]") {
+  ModelShape shape;
+  shape.max_duration = 6;
+  shape.tail = true;
+  Setup setup = make_setup(shape, 40, 13);
+  const std::vector<int> shortest =
+      shortest_durations({"label1=4", "2", "label2=6"}, setup.parameters.labels);
+  CHECK(shortest == std::vector<int>{2, 4, 6});
+  set_shortest_durations(shortest, setup.parameters);
+  std::mt19937_64 random(13);
+  for (TrainingPiece& piece : setup.data.pieces) {
+    piece.segments.clear();
+    for (std::int64_t t = 0; t < 25;) {
+      const auto label = static_cast<int>(piece.segments.size() % 3);
+      const std::int64_t end = t + shortest[static_cast<std::size_t>(label)] + static_cast<int>(random() % 5);
+      piece.segments.push_back({t, end, label});
+      t = end;
+    }
+    piece.length = piece.segments.back().end;
+    piece.lines.assign(piece.segments.size(), 1);
+    piece.features.resize(static_cast<std::size_t>(piece.length) * 2, 0.5F);
+    CHECK(find_problem(setup.parameters, piece).what.empty());
+  }
+  setup.counts = count_paths(setup.data);
+  CHECK(ParameterSpace(setup.parameters, {}, setup.counts, {}).size() == 6 + 3 + 9 + (5 + 3 + 1) + 3 + 3 + 3);
+  for (const ParameterPart part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
+  const std::vector<std::size_t> pieces = {0, 1};
+  CHECK(std::isfinite(
+      negative_log_likelihood(setup.data, pieces, setup.parameters, reference_engine(), {}, nullptr)));
+  // A segment that is too short is told, but not where a cut may hide the rest of it.
+  TrainingPiece& piece = setup.data.pieces.front();
+  piece.segments = {{0, 3, 1}, {3, piece.length, 0}};
+  piece.lines = {1, 2};
+  CHECK(find_problem(setup.parameters, piece).what ==
+        "the segment of \"label1\" has 3 bins, but the shortest has 4");
+  piece.cut.left = true;
+  CHECK(find_problem(setup.parameters, piece).what.empty());
 }
 
 TEST_CASE("coordinates of long tables lead back to the same table", "[train]") {
