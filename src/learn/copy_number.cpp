@@ -305,7 +305,7 @@ CopyNumberSearch search_copy_numbers(const TrainingData& data, const Parameters&
                                      const EmissionPlan& plan, const FrozenParts& frozen,
                                      const EngineOptions& engine) {
   const CopyNumberGrid grid(shape, law, plan, frozen);
-  const TrainingData part = stretches_of(data, kGridBins);
+  const TrainingData part = stretches_of(data, kGridBins, law.min_duration);
   const double median = median_of(values_of(part, plan.densities.observed.front().column), 0);
   std::vector<std::pair<CopyNumberSolution, EmState>> points;
   // Without alleles other numbers would do as well, with another purity.

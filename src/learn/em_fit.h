@@ -45,6 +45,14 @@ struct EmState {
   int iterations() const { return static_cast<int>(log_likelihood.size()) - 1; }
 };
 
+// A fit that begins with the parameters of another one, which may be of other data.
+inline EmState begun_from(const EmState& other) {
+  EmState state;
+  state.parameters = other.parameters;
+  state.sizes = other.sizes;
+  return state;
+}
+
 struct EmWatcher {
   std::function<void(const EmIteration&)> show;
   // Called before every E-step but the first and those of steps ahead, and at the end. A fit that goes on

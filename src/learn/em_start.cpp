@@ -41,17 +41,10 @@ class Trials {
   // An HMM goes on with the law that is asked for.
   EmState with_law(const EmState& hmm, int iterations) const {
     const SegmentLaw law(law_, hmm.parameters.num_labels());
-    EmState state = begun(hmm);
+    EmState state = begun_from(hmm);
     state.parameters.chain = law.reshaped(hmm.parameters.chain);
     Emissions emissions(plan_, data_);
     return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
-  }
-  // A fit that begins with the parameters of another one, which may be of other data.
-  static EmState begun(const EmState& other) {
-    EmState state;
-    state.parameters = other.parameters;
-    state.sizes = other.sizes;
-    return state;
   }
 
   // It as an HMM, before any iteration.
@@ -99,7 +92,7 @@ class Trials {
 
 }  // namespace
 
-TrainingData stretches_of(const TrainingData& data, std::int64_t bins) {
+TrainingData stretches_of(const TrainingData& data, std::int64_t bins, int shortest) {
   const std::int64_t all = data.positions();
   const std::int64_t wanted = all <= bins ? 1 : kStretches;
   const std::int64_t length = std::min(all, bins) / wanted;
@@ -113,7 +106,8 @@ TrainingData stretches_of(const TrainingData& data, std::int64_t bins) {
     for (; stretch < wanted; ++stretch) {
       const std::int64_t begin = stretch * (all / wanted);
       const std::int64_t from = std::max(begin, first), to = std::min(begin + length, first + piece.length);
-      if (from < to) part.pieces.push_back(part_of(piece, from - first, to - first));
+      if (to - from == piece.length || to - from >= shortest)
+        part.pieces.push_back(part_of(piece, from - first, to - first));
       if (begin + length > first + piece.length) break;  // it goes on in the next piece, or begins there
     }
     first += piece.length;
@@ -127,7 +121,7 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
   // Few bins may have a known label: none is left out. And what follows itself is no HMM of its bins.
   if (clusters.known > 0 || law.self_transitions)
     return Trials(data, shape, law, plan, engine).first(clusters);
-  const TrainingData part = stretches_of(data, kTrialBins);
+  const TrainingData part = stretches_of(data, kTrialBins, 1);
   const Trials trials(part, shape, law, plan, engine), of_all(data, shape, law, plan, engine);
   const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;
@@ -146,7 +140,7 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
       if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }
     hmm = trials.after(kMore, std::move(hmm));
-    candidates.push_back({reach, random ? std::move(hmm) : of_all.after(kOverAll, Trials::begun(hmm))});
+    candidates.push_back({reach, random ? std::move(hmm) : of_all.after(kOverAll, begun_from(hmm))});
     if (random) break;
   }
   const auto likeliest_first = [&] {

@@ -23,8 +23,10 @@ struct EmStart {
   int window = 1;             // bins whose mean was clustered
 };
 
-// Stretches at equal distances, so many bins together; all, where there are no more.
-TrainingData stretches_of(const TrainingData& data, std::int64_t bins);
+// Stretches at equal distances, so many bins together; all, where there are no more. Ends of stretches within
+// a piece make it shorter; where fewer than `shortest` bins remain, which the model may not be able to
+// explain, they are left out.
+TrainingData stretches_of(const TrainingData& data, std::int64_t bins, int shortest);
 
 // `shape`: labels and tracks of the model. With known labels there is one clustering, of
 // single bins, over all of the data. `clusters.reach` is not read. The same for any number of threads.

@@ -226,12 +226,19 @@ class Learner {
           const std::function<void(const EmState&)>& save) const {
     EngineOptions engine = options_.engine;
     engine.threads = std::max(1, engine.threads / at_once);
-    FitResult fitted = fit_job(options_, data_, job, engine, std::move(state),
-                               {[&](const EmIteration& done) { show(job, done); }, save}, [&](int window) {
-                                 if (window > 1)
-                                   tell(log_, fit_name(job) + ": starts from clusters of means over " +
-                                                  std::to_string(window) + " bins");
-                               });
+    const auto show_part = [&](const EmIteration& done) { show(job, done, options_.part, " of a part"); };
+    FitWatcher watcher{{[&](const EmIteration& done) { show(job, done, record_.positions, ""); }, save},
+                       show_part,
+                       [&](int window) {
+                         if (window > 1)
+                           tell(log_, fit_name(job) + ": starts from clusters of means over " +
+                                          std::to_string(window) + " bins");
+                       }};
+    FitResult fitted = fit_job(options_, data_, job, engine, std::move(state), watcher);
+    if (fitted.part_iterations > 0)
+      tell(log_, fit_name(job) + ": the first " + plural(fitted.part_iterations, "iteration") + " saw " +
+                     std::to_string(options_.part) + " of " + std::to_string(record_.positions) +
+                     (options_.input.sites ? " sites" : " bins"));
     state = std::move(fitted.state);
     solutions = std::move(fitted.solutions);
     return fitted.free_parameters;
@@ -243,11 +250,11 @@ class Learner {
            (several ? " (start " + std::to_string(job.restart + 1) + ")" : "");
   }
 
-  void show(const LearnJob& job, const EmIteration& done) const {
+  void show(const LearnJob& job, const EmIteration& done, std::int64_t bins, const char* of_what) const {
     if (!log_.iteration) return;
-    log_.iteration(fit_name(job) + ", iteration " + std::to_string(done.iteration) + ": " + likely_text() +
-                   formatted("%.4f", done.log_likelihood) + ", per bin " +
-                   formatted("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) + ", " +
+    log_.iteration(fit_name(job) + ", iteration " + std::to_string(done.iteration) + of_what + ": " +
+                   likely_text() + formatted("%.4f", done.log_likelihood) + ", per bin " +
+                   formatted("%.7f", done.log_likelihood / static_cast<double>(bins)) + ", " +
                    formatted("%.2f s", done.seconds));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/sizes.h"
@@ -10,34 +11,57 @@
 
 namespace semicrf {
 
+namespace {
+
+constexpr std::int64_t kMuch = 4;  // parts, from which on a part comes first
+
+// The data that a fit begins with: stretches of all, or nothing where that saves no time or where all are
+// needed: few bins may have a known label, and the grid of a preset sees a part by itself.
+std::optional<TrainingData> first_part(const LearnOptions& options, const LearnData& data, int longest) {
+  const TrainingData& all = data.inputs.training;
+  if (all.positions() < kMuch * options.part || !data.known.empty() || options.most_copies) return {};
+  return stretches_of(all, options.part, longest);
+}
+
+}  // namespace
+
 FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
-                  const EngineOptions& engine, EmState state, const EmWatcher& watcher,
-                  const std::function<void(int window)>& started) {
+                  const EngineOptions& engine, EmState state, const FitWatcher& watcher) {
   const LawOptions shape = LearnShapes(options, data).law_options();
   const SegmentLaw law(shape, job.labels);
-  Emissions emissions(data.emissions, data.inputs.training);
-  std::vector<CopyNumberSolution> solutions;
-  if (options.most_copies && state.log_likelihood.empty()) {
-    CopyNumberSearch found = search_copy_numbers(data.inputs.training, state.parameters, shape,
-                                                 data.emissions, options.emissions.frozen, engine);
-    solutions = std::move(found.solutions);
-    state.parameters = std::move(found.best.parameters);
-    state.sizes = std::move(found.best.sizes);
-  } else if (!data.init && state.log_likelihood.empty()) {
-    EmStart start = choose_start(data.inputs.training, state.parameters, shape, data.emissions,
-                                 {job.labels, static_cast<int>(data.known.size()), options.start,
-                                  options.seed + static_cast<std::uint64_t>(job.restart)},
-                                 engine);
-    state.parameters = std::move(start.parameters);
-    state.sizes = std::move(start.sizes);
-    if (started) started(start.window);
+  const EmOptions em{options.max_iterations, options.tolerance, options.emissions.frozen};
+  const TrainingData& all = data.inputs.training;
+  Emissions emissions(data.emissions, all);
+  FitResult result;
+  if (state.log_likelihood.empty()) {
+    const std::optional<TrainingData> part = first_part(options, data, state.parameters.chain.max_duration);
+    if (options.most_copies) {
+      CopyNumberSearch found =
+          search_copy_numbers(all, state.parameters, shape, data.emissions, options.emissions.frozen, engine);
+      result.solutions = std::move(found.solutions);
+      state = begun_from(found.best);
+    } else if (!data.init) {
+      EmStart start = choose_start(part ? *part : all, state.parameters, shape, data.emissions,
+                                   {job.labels, static_cast<int>(data.known.size()), options.start,
+                                    options.seed + static_cast<std::uint64_t>(job.restart)},
+                                   engine);
+      state.parameters = std::move(start.parameters);
+      state.sizes = std::move(start.sizes);
+      if (watcher.started) watcher.started(start.window);
+    }
+    if (part) {
+      Emissions of_part(data.emissions, *part);
+      const EmState fitted =
+          fit_em(*part, {}, engine, em, law, of_part, std::move(state), {watcher.part, {}});
+      result.part_iterations = fitted.iterations();
+      state = begun_from(fitted);
+    }
   }
-  state = fit_em(data.inputs.training, data.inputs.validation, engine,
-                 {options.max_iterations, options.tolerance, options.emissions.frozen}, law, emissions,
-                 std::move(state), watcher);
-  const FrozenParts& frozen = options.emissions.frozen;
-  const int of_emissions = frozen.emission ? 0 : emissions.free_parameters(state.parameters);
-  return {std::move(state), law.free_parameters(frozen) + of_emissions, std::move(solutions)};
+  state = fit_em(all, data.inputs.validation, engine, em, law, emissions, std::move(state), watcher.all);
+  result.free_parameters =
+      law.free_parameters(em.frozen) + (em.frozen.emission ? 0 : emissions.free_parameters(state.parameters));
+  result.state = std::move(state);
+  return result;
 }
 
 LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,

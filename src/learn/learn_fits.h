@@ -19,15 +19,23 @@ namespace semicrf {
 struct FitResult {
   EmState state;
   int free_parameters = 0;
+  int part_iterations = 0;                    // that saw a part of the data, before those of `state`
   std::vector<CopyNumberSolution> solutions;  // the grid of --preset copy-number, where the fit began
 };
 
+// What is told of a fit on its way; may be empty.
+struct FitWatcher {
+  EmWatcher all;                                 // iterations over all data
+  std::function<void(const EmIteration&)> part;  // iterations over a part of them
+  std::function<void(int window)> started;       // the bins whose means were clustered
+};
+
 // Fits the model of `job` to the training data: from clusters, from the grid of a preset or, where there is a
-// model to go on from, from that; or goes on from `state`, if it has begun. `started`: told the bins whose
-// means were clustered; may be empty. `engine`: with the threads of this fit.
+// model to go on from, from that; or goes on from `state`, if it has begun. Where there are four times
+// `options.part` bins or more, the start and as many iterations as it takes see a part of them first.
+// `engine`: with the threads of this fit.
 FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
-                  const EngineOptions& engine, EmState state, const EmWatcher& watcher,
-                  const std::function<void(int window)>& started = {});
+                  const EngineOptions& engine, EmState state, const FitWatcher& watcher);
 
 // What is recorded of a fit to so many positions.
 LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_parameters,

@@ -38,7 +38,8 @@ struct LearnOptions {
   LearnStart start = LearnStart::kKMeans;
   int restarts = 1;
   int max_iterations = 200;
-  double tolerance = 1e-6;  // relative increase of the log likelihood in one iteration at which to stop
+  double tolerance = 1e-6;      // relative increase of the log likelihood in one iteration at which to stop
+  std::int64_t part = 1 << 20;  // bins of the first iterations, where the data have four times as many
   std::uint64_t seed = 1;
   CheckpointOptions checkpoint{"", 10, "", false};  // every 10 iterations of each fit
   std::string output = "-";

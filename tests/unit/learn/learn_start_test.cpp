@@ -3,6 +3,8 @@
 
 #include "learn/cluster_start.h"
 #include "learn/em_start.h"
+#include "learn/learn_fits.h"
+#include "learn/learn_shapes.h"
 #include "learn/learn_warnings.h"
 #include "support/slow_build.h"
 #include "train/objective/objective.h"
@@ -13,14 +15,14 @@ namespace {
 
 using namespace test;
 
-// Long segments of labels that single bins do not tell apart: means half a standard deviation from each
-// other.
-Sample overlapping(const std::vector<std::int64_t>& lengths, double holes) {
+// Long segments of labels that single bins do not tell apart: means `apart` times half a standard deviation
+// from each other.
+Sample overlapping(const std::vector<std::int64_t>& lengths, double holes, double apart = 1) {
   Sample sample = draw_sample(EmissionFamily::kGaussian, {30, true, LawKind::kTable, false}, 3, 2, {1}, 11);
   std::mt19937_64 random(12);
   sample.truth.chain = SegmentLaw({30, true, LawKind::kTable, false}, 3).first(150);
   for (std::size_t i = 0; i < 6; ++i) {
-    sample.model.mean[i] = std::vector{-0.4, -0.4, 0.4, -0.4, 0.0, 0.5}[i];
+    sample.model.mean[i] = apart * std::vector{-0.4, -0.4, 0.4, -0.4, 0.0, 0.5}[i];
     sample.model.variance[i] = 1;
   }
   sample.truth.emission = head_of(sample.model);
@@ -75,6 +77,52 @@ TEST_CASE("a part of long data is enough to start from", "[learn]") {
   const Sample sample = overlapping({30'000, 1, 70'000, 20'000}, 0);
   const EmStart start = start_at(sample, 2);
   CHECK(per_bin(sample, start.parameters) > per_bin(sample, sample.truth) - 0.003);
+}
+
+TEST_CASE("long data are fitted to a part first, and end where they would without", "[learn]") {
+  const Sample sample = overlapping({30'000, 25, 90'000}, 0, 3);
+  LearnOptions options;
+  options.labels = {3};
+  options.emissions.choices = {{"", "gaussian"}};
+  options.law = {30, true, LawKind::kTable, false};
+  options.transform = Transform::kNone;
+  options.start = LearnStart::kRandom;
+  std::vector<Track> tracks(2);
+  tracks[0].name = "a";
+  tracks[1].name = "b";
+  const LearnData data = learn_data_of(options, std::nullopt, sample.raw, tracks);
+  const auto fitted = [&](std::int64_t part, int threads, int iterations = 200) {
+    options.part = part;  // `data` do not depend on what changes here
+    options.max_iterations = iterations;
+    EmState first;
+    first.parameters = LearnShapes(options, data).shaped(3);
+    return fit_job(options, data, {3, 0},
+                   engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads), first, {});
+  };
+  const FitResult whole = fitted(1 << 20, 2), part = fitted(25'000, 2);
+  CHECK(whole.part_iterations == 0);
+  CHECK(part.part_iterations > 0);
+  const double bins = static_cast<double>(data.inputs.training.positions());
+  CHECK(part.state.log_likelihood.back() / bins > whole.state.log_likelihood.back() / bins - 1e-4);
+  CHECK(fitted(25'000, 1).state.parameters.emission->weights == part.state.parameters.emission->weights);
+  CHECK(fitted(25'000, 2, 0).part_iterations == 0);  // none asked for: none at all
+}
+
+TEST_CASE("stretches have no piece that is too short for the model, but whole ones", "[learn]") {
+  const Sample sample = overlapping({1000, 3, 997}, 0);
+  const auto lengths = [&](std::int64_t bins, int shortest) {
+    std::vector<std::int64_t> found;
+    for (const TrainingPiece& piece : stretches_of(sample.data, bins, shortest).pieces)
+      found.push_back(piece.length);
+    return found;
+  };
+  // Sixteen stretches of 63 bins, 125 from each other: the ninth begins with the second piece.
+  const std::vector<std::int64_t> all = lengths(1008, 1);
+  CHECK(std::ranges::count(all, 63) == 15);
+  CHECK(std::ranges::count(all, 3) == 1);
+  CHECK(std::ranges::count(all, 60) == 1);
+  CHECK(lengths(1008, 61).size() == all.size() - 1);
+  CHECK(std::ranges::count(lengths(1008, 61), 3) == 1);
 }
 
 TEST_CASE("bins without a value have the cluster of those around them", "[learn]") {
