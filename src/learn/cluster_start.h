@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "learn/emissions.h"
 #include "learn/learn_options.h"
 #include "learn/segment_law.h"
 #include "train/data/training_data.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 

@@ -12,10 +12,10 @@
 
 #include "engine/options.h"
 #include "learn/em_fit.h"
-#include "learn/emissions.h"
 #include "learn/learn_options.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 

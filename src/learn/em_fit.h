@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "learn/emissions.h"
 #include "learn/extrapolation.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 

@@ -10,10 +10,10 @@
 
 #include "engine/options.h"
 #include "learn/cluster_start.h"
-#include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "inputs/arguments/lacking_tracks.h"
-#include "learn/emissions.h"
 #include "learn/learn_options.h"
 #include "model/parameters.h"
 #include "train/data/training_inputs.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 

@@ -8,10 +8,10 @@
 
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint.h"
-#include "learn/densities/emission_choice.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
 #include "runs/run_options.h"
+#include "train/emissions/emission_choice.h"
 
 namespace semicrf {
 

@@ -8,7 +8,7 @@
 
 #include "core/text/text.h"
 #include "io/json/json_document.h"
-#include "learn/emissions.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf {
 namespace {

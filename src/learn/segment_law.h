@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "train/emissions/frozen_parts.h"
 #include "train/objective/parameter_gradient.h"
 
 namespace semicrf {
@@ -24,11 +25,6 @@ struct LawOptions {
   bool tied = false;                 // all labels have one law of durations
 };
 inline constexpr int kDefaultDuration = 100;
-
-// Parts of a model that stay as they are.
-struct FrozenParts {
-  bool start = false, transition = false, duration = false, emission = false;
-};
 
 class SegmentLaw {
  public:

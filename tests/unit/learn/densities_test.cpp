@@ -8,11 +8,11 @@
 #include <numeric>
 #include <random>
 
-#include "learn/densities/density_emissions.h"
-#include "learn/densities/emission_choice.h"
 #include "learn/em_start.h"
 #include "support/catch.h"
 #include "support/truth/standard_errors.h"
+#include "train/emissions/density_emissions.h"
+#include "train/emissions/emission_choice.h"
 #include "unit/learn/learn_samples.h"
 
 namespace semicrf {

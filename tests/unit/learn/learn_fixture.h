@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "learn/emissions.h"
 #include "train/data/training_data.h"
+#include "train/emissions/emissions.h"
 
 namespace semicrf::test {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "learn/em_fit.h"
-#include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/missing_tracks.h"
 #include "support/catch.h"
+#include "train/emissions/emissions.h"
 #include "unit/learn/learn_fixture.h"
 
 namespace semicrf::test {

@@ -4,10 +4,10 @@
 
 #include "core/error.h"
 #include "learn/cluster_start.h"
-#include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/missing_tracks.h"
 #include "support/catch.h"
+#include "train/emissions/emissions.h"
 #include "unit/learn/learn_fixture.h"
 
 namespace semicrf {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "learn/em_fit.h"
-#include "learn/emissions.h"
 #include "model/parameters.h"
+#include "train/emissions/emissions.h"
+#include "train/emissions/frozen_parts.h"
 
 namespace semicrf {
 

@@ -1,4 +1,4 @@
-#include "learn/emissions.h"
+#include "train/emissions/emissions.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "learn/densities/emission_choice.h"
+#include "train/emissions/emission_choice.h"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ constexpr std::array<NamedDensity, 6> kDensityNames{{
 constexpr std::array<std::string_view, 9> kNames{"auto",      "bernoulli",     "gaussian",
                                                  "student-t", "poisson",       "negative-binomial",
                                                  "binomial",  "beta-binomial", "categorical"};
-constexpr std::array<std::string_view, kPartCount> kPartNames{"means", "scales", "sizes"};
+constexpr std::array<std::string_view, kPartCount> kDensityPartNames{"means", "scales", "sizes"};
 
 const NamedDensity* named_density(std::string_view name) {
   const auto* const found = std::ranges::find(kDensityNames, name, &NamedDensity::name);
@@ -228,11 +228,11 @@ PartSet tied_parts(const std::vector<std::string>& names) {
   PartSet parts;
   for (const std::string& name : names) {
     if (name == kTiedDurations) continue;
-    const auto* const at = std::ranges::find(kPartNames, name);
-    if (at == kPartNames.end())
+    const auto* const at = std::ranges::find(kDensityPartNames, name);
+    if (at == kDensityPartNames.end())
       throw UsageError("--tie: there is no part '" + name + "'",
-                       "the parts are " + choices_of(kPartNames) + ", durations");
-    parts.parts[static_cast<std::size_t>(at - kPartNames.begin())] = true;
+                       "the parts are " + choices_of(kDensityPartNames) + ", durations");
+    parts.parts[static_cast<std::size_t>(at - kDensityPartNames.begin())] = true;
   }
   return parts;
 }
@@ -248,11 +248,13 @@ void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes) {
     } else if (name == "emission") {
       wishes.frozen.emission = true;
       wishes.frozen_parts.parts.fill(true);
-    } else if (const auto* const at = std::ranges::find(kPartNames, name); at != kPartNames.end()) {
-      wishes.frozen_parts.parts[static_cast<std::size_t>(at - kPartNames.begin())] = true;
+    } else if (const auto* const at = std::ranges::find(kDensityPartNames, name);
+               at != kDensityPartNames.end()) {
+      wishes.frozen_parts.parts[static_cast<std::size_t>(at - kDensityPartNames.begin())] = true;
     } else {
-      throw UsageError("--freeze: there is no part '" + name + "'",
-                       "the parts are emission, " + choices_of(kPartNames) + ", start, transition, duration");
+      throw UsageError(
+          "--freeze: there is no part '" + name + "'",
+          "the parts are emission, " + choices_of(kDensityPartNames) + ", start, transition, duration");
     }
   }
 }

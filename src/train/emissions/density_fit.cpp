@@ -1,4 +1,4 @@
-#include "learn/densities/density_fit.h"
+#include "train/emissions/density_fit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "learn/densities/density_emissions.h"
+#include "train/emissions/density_emissions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "learn/densities/density_fit.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/emissions/density_fit.h"
 #include "train/objective/objective.h"
 
 namespace semicrf {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/error.h"
-#include "learn/densities/density_emissions.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/emissions/density_emissions.h"
 
 namespace semicrf {
 
