@@ -31,11 +31,11 @@ constexpr std::array kGroups = {
                 " --max-duration --min-duration --tail --duration --boundary-window --edges --transform "
                 "--centering --missing "
                 "--init --freeze "},
-    OptionGroup{
-        "Model", "learn",
-        " --labels --labels-known --preset --emission --outliers --tie --freeze --transform --binarize-tail "
-        "--threshold --max-duration "
-        "--min-duration --tail --duration --self-transitions --missing --missing-track "},
+    OptionGroup{"Model", "learn",
+                " --labels --labels-known --preset --purity --ploidy --emission --outliers --tie --freeze "
+                "--transform "
+                "--binarize-tail --threshold --max-duration "
+                "--min-duration --tail --duration --self-transitions --missing --missing-track "},
     OptionGroup{"Truth and prediction", "eval",
                 " --truth --background --match --label-map --tolerance --merge-adjacent --tier "},
     OptionGroup{"Calibration", "eval",

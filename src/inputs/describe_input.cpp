@@ -75,24 +75,26 @@ std::string describe_text(const std::string& path) {
   std::string said = describe(text.format);
   const bool named = text.columns.size() > 1 || !text.columns.front().empty();
   if (named) said += ", columns " + joined(text.columns, ", ");
-  const std::vector<std::string> cells = text.cells();
-  if (!cells.empty())
-    said += "; " + std::string(cells.size() == 1 ? "cell " : "cells ") + joined(cells, ", ");
+  const bool chromhmm = is_chromhmm(text.format);
+  const std::vector<std::string>& samples = text.samples;
+  if (!samples.empty())
+    said += std::string("; ") + (chromhmm ? "cell" : "sample") + (samples.size() == 1 ? " " : "s ") +
+            joined(samples, ", ");
   said += "\n";
+  if (!chromhmm && samples.size() > 1) return said;  // rows depend on what is chosen
   const std::vector<std::size_t> first = {0};
   TrackRow row;
   std::string chromosome;
   std::int64_t rows = 0;
-  const bool chromhmm = is_chromhmm(text.format);
   const auto end_chromosome = [&] {
     if (rows > 0)
       said += "  " + chromosome + ": " + plural(rows, "row") +
               (chromhmm ? "" : fmt::format(", the last one ends at base {}", row.end)) + "\n";
     rows = 0;
   };
-  for (const std::string& cell : cells.empty() ? std::vector<std::string>{""} : cells) {
-    const auto reader = open_track_text(text, first, cell, 1);
-    if (cells.size() > 1) said += cell + "\n";
+  for (const std::string& sample : samples.empty() ? std::vector<std::string>{""} : samples) {
+    const auto reader = open_track_text(text, first, {sample, ""}, 1);
+    if (samples.size() > 1) said += sample + "\n";
     TrackRow next;
     while (reader->next(next)) {
       if (next.chromosome != chromosome || rows == 0) end_chromosome();

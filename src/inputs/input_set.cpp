@@ -48,7 +48,7 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
 // The files that are read for the argument.
 std::vector<std::string> files_of(const InputArgument& argument) {
   std::vector<std::string> files;
-  if (argument.text) files = argument.text->paths_of(argument.cell);
+  if (argument.text) files = argument.text->paths_of(argument.sample.name);
   if (files.empty()) files.push_back(argument.path);
   return files;
 }

@@ -150,7 +150,7 @@ class ValueSpool {
 // What is read of a text: the columns that are tracks.
 struct TextRead {
   std::shared_ptr<const TrackText> text;
-  std::string cell;
+  TextSample sample;
   std::vector<std::size_t> columns;     // their places in the text
   std::vector<std::string> keys;        // keys of the tracks, by column
   std::vector<ValueSpool> values;       // by column
@@ -167,7 +167,7 @@ class Reading {
   void run() {
     const bool joins = is_chromhmm(into_.text->format);
     for (std::size_t i = 0; i < into_.columns.size(); ++i) into_.values.emplace_back(joins);
-    const auto reader = open_track_text(*into_.text, into_.columns, into_.cell, bin_size_);
+    const auto reader = open_track_text(*into_.text, into_.columns, into_.sample, bin_size_);
     TrackRow row;
     while (reader->next(row)) take(row);
     if (into_.chromosomes.empty())
@@ -206,7 +206,7 @@ class Reading {
     const Chromosome& last = into_.chromosomes.back();
     if (last.length + bin_size_ > length_) return;
     const auto file = std::ranges::find_if(into_.text->files, [&](const ChromHmmFile& one) {
-      return one.chromosome == last.name && (into_.cell.empty() || one.cell == into_.cell);
+      return one.chromosome == last.name && (into_.sample.name.empty() || one.cell == into_.sample.name);
     });
     throw InputError(
         {file == into_.text->files.end() ? row.file : file->path, "",
@@ -270,7 +270,8 @@ void write_values(const TextRead& text, const ListedChromosomes& chromosomes, Va
 }  // namespace
 
 std::string TextTracks::key_of(const InputArgument& argument) const {
-  return argument.path + "?column=" + argument.column + "&cell=" + argument.cell + run_;
+  return argument.path + "?column=" + argument.column + "&sample=" + argument.sample.name +
+         "&normal=" + argument.sample.normal + run_;
 }
 
 std::string TextTracks::path_of(const InputArgument& argument) const {
@@ -285,11 +286,11 @@ void TextTracks::read(const std::vector<InputArgument>& arguments, const KnownCh
   for (const InputArgument& argument : arguments) {
     if (!argument.text || files_.contains(key_of(argument))) continue;
     const auto same = [&](const TextRead& one) {
-      return one.text->path == argument.path && one.cell == argument.cell;
+      return one.text->path == argument.path && one.sample == argument.sample;
     };
     auto found = std::ranges::find_if(texts, same);
     if (found == texts.end()) {
-      texts.push_back({argument.text, argument.cell, {}, {}, {}, {}, {}});
+      texts.push_back({argument.text, argument.sample, {}, {}, {}, {}, {}});
       found = std::prev(texts.end());
     }
     const auto column = std::ranges::find(argument.text->columns, argument.column);
@@ -344,7 +345,7 @@ void MadeTracks::make(const std::vector<InputArgument>& arguments, const std::ve
 const std::vector<SiteRows>& MadeTracks::sites(const std::vector<const InputArgument*>& tracks, int threads) {
   std::string key;
   for (const InputArgument* track : tracks)
-    key += track->path + "?" + track->column + "?" + track->cell + "\n";
+    key += track->path + "?" + track->column + "?" + track->sample.name + "?" + track->sample.normal + "\n";
   const auto found = sites_.find(key);
   return found != sites_.end() ? found->second
                                : sites_.emplace(key, read_sites(tracks, threads)).first->second;

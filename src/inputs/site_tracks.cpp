@@ -29,7 +29,7 @@ struct SiteText {
   std::vector<TextSites> sites;  // by chromosome
 
   void read() {
-    const auto reader = open_track_text(*argument->text, columns, argument->cell, 1);
+    const auto reader = open_track_text(*argument->text, columns, argument->sample, 1);
     TrackRow row;
     while (reader->next(row)) {
       if (sites.empty() || sites.back().chromosome != row.chromosome)
@@ -61,10 +61,11 @@ std::vector<SiteRows> read_sites(const std::vector<const InputArgument*>& tracks
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     const InputArgument& track = *tracks[i];
     if (!track.text)
-      throw InputError({track.path, "", "this is " + describe(track) + ", which has no sites",
-                        "--sites takes tracks as text: bedMethyl, coverage of Bismark, tables, bedGraph"});
+      throw InputError(
+          {track.path, "", "this is " + describe(track) + ", which has no sites",
+           "--sites takes tracks as text: bedMethyl, coverage of Bismark, VCF, tables, bedGraph"});
     const auto same = [&](const SiteText& one) {
-      return one.argument->path == track.path && one.argument->cell == track.cell;
+      return one.argument->path == track.path && one.argument->sample == track.sample;
     };
     auto text = std::ranges::find_if(texts, same);
     if (text == texts.end()) text = texts.insert(text, {&track, {}, {}, {}});

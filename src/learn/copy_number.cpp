@@ -196,6 +196,12 @@ class ModelMaker {
   MeanLaw law(bool alleles) const {
     MeanLaw law{{0.5, 2, alleles ? kFirstSaturation : 1}, {{0.05, 0.99}, {1, 8}, {0.3, 1.2}}, {}};
     if (!alleles) law.ranges[kSaturation] = {1, 1};
+    for (const auto& [number, known] :
+         {std::pair{kPurity, options_.purity}, std::pair{kPloidy, options_.ploidy}}) {
+      if (!known) continue;
+      law.numbers[number] = *known;
+      law.ranges[number] = {*known, *known};
+    }
     const std::vector<CopyState> kinds = alleles ? unequal_states(states_) : std::vector<CopyState>();
     law.means = [most = *options_.most_copies, kinds, reads = alt_.has_value()](std::span<const double> at) {
       const CopyNumbers numbers{at[kPurity], at[kPloidy], at[kSaturation]};
@@ -236,12 +242,40 @@ class CopyNumberGrid {
                   SegmentLaw(law_, shape_.num_labels()), emissions, std::move(begun), {});
   }
 
-  // With the ploidy by which so many copies have the log ratio `median`; nothing where there is none.
+  // The purities, one where it is known.
+  std::vector<double> purities() const {
+    const CoordinateRange& range = plan_.densities.law->ranges[kPurity];
+    if (range.low == range.high) return {range.low};
+    return {kPurities.begin(), kPurities.end()};
+  }
+
+  // Copies of the median log ratio, `median`, at this purity: by the ploidy where it is known. Without
+  // alleles other numbers would do as well as two, with another purity.
+  std::vector<int> copies(double purity, double median) const {
+    const MeanLaw& law = *plan_.densities.law;
+    const CoordinateRange& range = law.ranges[kPloidy];
+    if (range.low == range.high) {
+      const double others = 2 * (1 - purity);
+      const double found =
+          ((purity * range.low + others) * std::exp2(median / law.numbers[kSaturation]) - others) / purity;
+      return {static_cast<int>(std::lround(std::clamp(found, 0.0, 1000.0)))};
+    }
+    if (plan_.densities.observed.size() == 1) return {2};
+    std::vector<int> all(kHighestMedian);
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+  }
+
+  // With the ploidy by which so many copies have the log ratio `median`, or the known one; nothing where
+  // there is none.
   std::optional<EmState> start(double purity, int copies, double median) const {
     MeanLaw law = *plan_.densities.law;
     const double saturation = law.numbers[kSaturation], others = 2 * (1 - purity);
-    const double ploidy = ((purity * copies + others) * std::exp2(-median / saturation) - others) / purity;
     const CoordinateRange& range = law.ranges[kPloidy];
+    const double ploidy =
+        range.low == range.high
+            ? range.low
+            : ((purity * copies + others) * std::exp2(-median / saturation) - others) / purity;
     if (!(ploidy >= range.low && ploidy <= range.high)) return std::nullopt;
     law.numbers = {purity, ploidy, saturation};
     EmState state;
@@ -308,10 +342,8 @@ CopyNumberSearch search_copy_numbers(const TrainingData& data, const Parameters&
   const TrainingData part = stretches_of(data, kGridBins, law.min_duration);
   const double median = median_of(values_of(part, plan.densities.observed.front().column), 0);
   std::vector<std::pair<CopyNumberSolution, EmState>> points;
-  // Without alleles other numbers would do as well, with another purity.
-  const bool alleles = plan.densities.observed.size() > 1;
-  for (const double purity : kPurities)
-    for (int copies = alleles ? 1 : 2; copies <= (alleles ? kHighestMedian : 2); ++copies)
+  for (const double purity : grid.purities())
+    for (const int copies : grid.copies(purity, median))
       if (std::optional<EmState> state = grid.start(purity, copies, median))
         points.push_back({{{purity}, copies}, std::move(*state)});
   EngineOptions one = engine;

@@ -103,6 +103,8 @@ class Learner {
     };
     if (options_.most_copies) add("preset", "copy-number:" + std::to_string(*options_.most_copies));
     add("bin-size", std::to_string(data_.bin_size));
+    if (options_.purity) add("purity", formatted("%.15g", *options_.purity));
+    if (options_.ploidy) add("ploidy", formatted("%.15g", *options_.ploidy));
     if (options_.input.sites) add("sites", "yes");
     if (options_.from_file()) add("init", std::filesystem::path(options_.init_path()).filename().string());
     if (!options_.known_labels.empty())

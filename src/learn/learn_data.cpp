@@ -63,6 +63,8 @@ class LearnDataReader {
   void check_options() const {
     if (options_.most_copies && !(options_.checkpoint.file.empty() && options_.checkpoint.resume.empty()))
       throw UsageError("--preset copy-number keeps no checkpoint", "leave --checkpoint and --resume out");
+    if (!options_.most_copies && (options_.purity || options_.ploidy))
+      throw UsageError("--purity and --ploidy belong to --preset copy-number", "leave them out");
     if (options_.labels.empty() && !options_.from_model() && options_.known_labels.empty())
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))

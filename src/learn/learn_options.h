@@ -24,6 +24,7 @@ struct LearnOptions {
   std::optional<Parameters> preset;      // a model to go on from, of --preset
   std::string known_labels;              // BED file of bins whose label is known, or empty
   std::optional<int> most_copies;        // --preset copy-number: labels of so many copies, and fewer
+  std::optional<double> purity, ploidy;  // known ones, of --preset copy-number
   std::string solutions_path;            // TSV of the grid of that preset, or empty
   std::vector<int> labels;               // numbers of labels, each a model of its own; empty: those of --init
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data

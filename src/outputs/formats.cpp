@@ -25,10 +25,12 @@ constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed
                                         Format<SegmentOutput>{".bigbed", make_bigbed_sink},
                                         Format<SegmentOutput>{".narrowpeak", make_narrow_peak_sink},
                                         Format<SegmentOutput>{".narrowpeak.gz", make_narrow_peak_sink},
-                                        Format<SegmentOutput>{".seg", make_copy_number_sink},
-                                        Format<SegmentOutput>{".seg.gz", make_copy_number_sink},
-                                        Format<SegmentOutput>{".cns", make_copy_number_sink},
-                                        Format<SegmentOutput>{".cns.gz", make_copy_number_sink},
+                                        Format<SegmentOutput>{".seg", make_seg_sink},
+                                        Format<SegmentOutput>{".seg.gz", make_seg_sink},
+                                        Format<SegmentOutput>{".cns", make_cns_sink},
+                                        Format<SegmentOutput>{".cns.gz", make_cns_sink},
+                                        Format<SegmentOutput>{".vcf", make_vcf_sink},
+                                        Format<SegmentOutput>{".vcf.gz", make_vcf_sink},
                                         Format<SegmentOutput>{".textgrid", make_textgrid_sink},
                                         Format<SegmentOutput>{"", make_bed_sink}};
 constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
@@ -41,8 +43,8 @@ PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFo
       formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
   PlannedOutput result{output.file, output.header, output.threads,
                        [open = format->open, output](OutputFile& file) { return open(file, output); }};
-  // These know no comments.
-  if (has_ending(output.file.path, {".textgrid", ".seg", ".seg.gz", ".cns", ".cns.gz"}))
+  // These know no comments, or none but their own.
+  if (has_ending(output.file.path, {".textgrid", ".seg", ".seg.gz", ".cns", ".cns.gz", ".vcf", ".vcf.gz"}))
     result.header.clear();
   if (is_indexed_name(output.file.path)) {
     result.header.clear();  // a binary format has no place for it

@@ -36,14 +36,14 @@ struct SegmentOutput {
   std::optional<std::size_t> rank;
   std::vector<int> only = {};                // segments of these labels alone; empty: of all
   std::optional<std::string> sequence = {};  // pieces of this chromosome alone
-  // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
-  // bases per bin.
+  // For bigBed (and the chromosomes for VCF): its columns behind the ninth, all chromosomes of the run in the
+  // order of the output, and the bases per bin.
   PosteriorColumns support = {};
   ListedChromosomes chromosomes = {};
   std::int64_t bin_size = 1;
-  std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak, SEG and CNS; null: there are no tracks
+  std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak, SEG, CNS, VCF; null: there are no tracks
 };
-// BED, bigBed where is_bigbed_name() says so, narrowPeak, a TextGrid, SEG or CNS.
+// BED, bigBed where is_bigbed_name() says so, narrowPeak, a TextGrid, SEG, CNS or VCF.
 PlannedOutput segment_output(const SegmentOutput& output);
 
 // Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
@@ -116,7 +116,9 @@ PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_narrow_peak_sink(OutputFile& file, const SegmentOutput& output);
-std::unique_ptr<OutputSink> make_copy_number_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_seg_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_cns_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_vcf_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_textgrid_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);

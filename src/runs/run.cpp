@@ -26,6 +26,7 @@
 #include "io/files/output_names.h"
 #include "io/params/training_record.h"
 #include "log/log.h"
+#include "model/copies.h"
 #include "model/label_values.h"
 #include "outputs/folders/hub_outputs.h"
 #include "outputs/formats.h"
@@ -208,7 +209,8 @@ std::string of_sequence(const std::string& path, const std::string& name) {
 
 // Whether the format says what the tracks have in a segment.
 bool has_signal(const std::string& path) {
-  return has_ending(path, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz"});
+  return has_ending(
+      path, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz", ".vcf", ".vcf.gz"});
 }
 
 void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
@@ -217,6 +219,11 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
+  if (has_ending(options.output, {".vcf", ".vcf.gz"}) &&
+      std::ranges::none_of(run.parameters().labels,
+                           [](const Label& label) { return copies_of_label(label.name).has_value(); }))
+    throw UsageError(options.output + ": VCF has copy numbers, and no label is one, such as 3 or 2+1",
+                     "use a model of learn --preset copy-number, or write BED");
   if (has_signal(options.output)) output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
   if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
@@ -340,7 +347,7 @@ void check_best(const DecodeOptions& options) {
       std::pair{"--extra-columns", options.extra_columns},
       std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
       std::pair{"--only", !options.only.empty()},
-      std::pair{"a .narrowPeak, .seg, .cns or .TextGrid file",
+      std::pair{"a .narrowPeak, .seg, .cns, .vcf or .TextGrid file",
                 has_signal(options.output) || has_ending(options.output, {".textgrid"})},
       std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)

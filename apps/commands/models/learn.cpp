@@ -271,6 +271,14 @@ void add_learn_command(CLI::App& program) {
           "--solutions", arguments->options.solutions_path,
           "--preset copy-number: write purities, ploidies and their log likelihoods to this file (TSV)")
       ->needs(command->get_option("--preset"));
+  command
+      ->add_option("--purity", arguments->options.purity,
+                   "--preset copy-number: the share of tumour cells, where it is known; 0.99 for cell lines")
+      ->check(CLI::Range(0.05, 0.99));
+  command
+      ->add_option("--ploidy", arguments->options.ploidy,
+                   "--preset copy-number: the copies that have the log ratio 0, where they are known")
+      ->check(CLI::Range(1.0, 8.0));
   for (const char* other : {"--labels", "--labels-known", "--emission", "--outliers", "--init", "--transform",
                             "--restarts", "--self-transitions"})
     command->get_option("--preset")->excludes(command->get_option(other));

@@ -19,28 +19,44 @@ std::string stem_of(const std::string& path) {
   return name.stem().string();
 }
 
-// Takes column=NAME and cell=NAME, joined by &.
+// How the samples of a text are called.
+const char* sample_word(const TrackText& text) {
+  return text.format == TrackTextFormat::kVcf ? "sample" : "cell";
+}
+
+// Takes column=NAME and the sample's name, joined by &.
 void take_text_options(const std::string& options, InputArgument& argument) {
+  const bool vcf = argument.text->format == TrackTextFormat::kVcf;
   for (const std::string_view option : split_at('&', options)) {
     const std::size_t equals = std::min(option.find('='), option.size());
     const std::string_view key = option.substr(0, equals);
     const std::string_view value = option.substr(std::min(equals + 1, option.size()));
-    if (value.empty() || (key != "column" && key != "cell"))
+    std::string* const wish = key == "column"                      ? &argument.column
+                              : key == sample_word(*argument.text) ? &argument.sample.name
+                              : vcf && key == "normal"             ? &argument.sample.normal
+                                                                   : nullptr;
+    if (value.empty() || wish == nullptr)
       throw UsageError("'" + std::string(option) + "' behind the ? of " + argument.path +
                            " is no option of a track as text",
-                       "it has column=NAME, and of ChromHMM cell=NAME");
-    (key == "column" ? argument.column : argument.cell) = value;
+                       "it has column=NAME, of ChromHMM cell=NAME, and of VCF sample=NAME and normal=NAME");
+    *wish = value;
   }
 }
 
-void check_cell(const InputArgument& argument) {
-  const std::vector<std::string> cells = argument.text->cells();
+void check_sample(const InputArgument& argument) {
+  const std::vector<std::string>& samples = argument.text->samples;
+  const std::string word = sample_word(*argument.text);
   const std::string has =
-      argument.path + " has " + (cells.empty() ? "no cells" : "the cells " + few_of(cells, kShownColumns));
-  if (argument.cell.empty() && cells.size() > 1)
-    throw UsageError(has, "choose one: " + argument.path + "?cell=" + cells.front());
-  if (!argument.cell.empty() && std::ranges::find(cells, argument.cell) == cells.end())
-    throw UsageError(has + ", and ?cell=" + argument.cell + " is none of them", "correct it");
+      argument.path + " has " +
+      (samples.empty() ? "no " + word + "s" : "the " + word + "s " + few_of(samples, kShownColumns));
+  const auto check = [&](const std::string& option, const std::string& name) {
+    if (!name.empty() && std::ranges::find(samples, name) == samples.end())
+      throw UsageError(has + ", and ?" + option + "=" + name + " is none of them", "correct it");
+  };
+  if (argument.sample.name.empty() && samples.size() > 1)
+    throw UsageError(has, "choose one: " + argument.path + "?" + word + "=" + samples.front());
+  check(word, argument.sample.name);
+  check("normal", argument.sample.normal);
 }
 
 std::optional<std::int64_t> parse_position(std::string_view text) {
@@ -143,7 +159,7 @@ void settle_kind(InputArgument& argument) {
 std::vector<InputArgument> columns_of_text(InputArgument argument) {
   if (!argument.text) return {std::move(argument)};
   const TrackText& text = *argument.text;
-  check_cell(argument);
+  check_sample(argument);
   const bool one_unnamed = text.columns.size() == 1 && text.columns.front().empty();
   if (one_unnamed) {
     if (!argument.column.empty())
@@ -176,10 +192,19 @@ std::vector<InputArgument> columns_of_text(InputArgument argument) {
   return columns;
 }
 
-void choose_cell(const std::string& sample, InputArgument& argument) {
-  if (!argument.text || !argument.cell.empty()) return;
-  const std::vector<std::string> cells = argument.text->cells();
-  if (cells.size() > 1 && std::ranges::find(cells, sample) != cells.end()) argument.cell = sample;
+void choose_sample(const std::string& sample, InputArgument& argument) {
+  if (!argument.text || !argument.sample.name.empty()) return;
+  const std::vector<std::string>& samples = argument.text->samples;
+  if (samples.size() > 1 && std::ranges::find(samples, sample) != samples.end())
+    argument.sample.name = sample;
+}
+
+std::string sample_options(const InputArgument& argument) {
+  std::string options;
+  if (!argument.sample.name.empty())
+    options = std::string("&") + sample_word(*argument.text) + "=" + argument.sample.name;
+  if (!argument.sample.normal.empty()) options += "&normal=" + argument.sample.normal;
+  return options;
 }
 
 bool looks_like_part(const std::string& name) {

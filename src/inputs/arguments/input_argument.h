@@ -23,7 +23,7 @@ struct InputArgument {
   bool reads_given = false;  // the rule stands behind the path: file.bam?mapq=30
   std::shared_ptr<const TrackText> text;  // a track as text, whose kind is kBigWig, too; or null
   std::string column;                     // name of the one that is the track, where the text has several
-  std::string cell;                       // cell type of ChromHMM, or empty
+  TextSample sample;                      // whose values of the text
   std::string from;                       // "sheet.tsv line 3"; empty: the command line
 };
 
@@ -43,11 +43,13 @@ std::size_t end_of_name(const std::string& text);
 
 // Chooses a column of text with several: the one that the argument's name or ?column= says, or without both
 // an argument for each column, under its name. Everything else comes back as it is. UsageError: no such
-// column or cell, or several cells of which none is chosen.
+// column or sample, or several samples of which none is chosen.
 std::vector<InputArgument> columns_of_text(InputArgument argument);
 
-// Where ChromHMM's files are those of several cell types and none was chosen: chooses that of the sample.
-void choose_cell(const std::string& sample, InputArgument& argument);
+// Where a text has several cell types or samples and none was chosen: chooses that of this name.
+void choose_sample(const std::string& sample, InputArgument& argument);
+// The choice as options behind a ?, "&cell=K562"; empty: none.
+std::string sample_options(const InputArgument& argument);
 
 // A part of a chromosome, "chr1:1001-2000" (1-based inclusive). nullopt when the text does not end like that.
 struct ChromosomePart {

@@ -40,7 +40,7 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
                " gives as a track",
            "a sample sheet names bigWig, BAM or CRAM files or tracks as text; give arrays on the "
            "command line"});
-    choose_cell(row.sample, argument);
+    choose_sample(row.sample, argument);
     for (InputArgument& column : columns_of_text(std::move(argument))) arguments.push_back(std::move(column));
   }
   return arguments;

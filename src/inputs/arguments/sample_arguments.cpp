@@ -87,12 +87,11 @@ class SampleFiles {
     argument.path = path;
     settle_kind(argument);
     if (!argument.text) return false;
-    choose_cell(sample_, argument);
+    choose_sample(sample_, argument);
     const std::vector<InputArgument> columns = columns_of_text(argument);
     for (const InputArgument& column : columns)
       if (!column.column.empty())
-        add_row(column.column, column.path + "?column=" + column.column +
-                                   (column.cell.empty() ? "" : "&cell=" + column.cell));
+        add_row(column.column, column.path + "?column=" + column.column + sample_options(column));
     return !columns.front().column.empty();
   }
 

@@ -254,14 +254,25 @@ void OutputFile::finish_data() {
   if (close(std::exchange(descriptor_, -1)) != 0) throw_write_error(spec_.path, "cannot be closed", errno);
 }
 
+namespace {
+
+bool build_vcf_index(const std::string& data, const std::string& index, bool tbi) {
+  constexpr int kCsiShift = 14;
+  return tbx_index_build3(data.c_str(), index.c_str(), tbi ? kTbiShift : kCsiShift, 0, &tbx_conf_vcf) == 0;
+}
+
+}  // namespace
+
 void OutputFile::build_index() {
   hts_set_log_level(HTS_LOG_OFF);
   temporary_index_ = temporary_name(target_);
   registered_index_ = TemporaryName(temporary_index_);
   errno = 0;
-  const bool built = spec_.index == IndexKind::kTbi
-                         ? build_tbi(temporary_, temporary_index_)
-                         : build_csi(temporary_, temporary_index_, csi_shape_for(spec_.longest_chromosome));
+  const bool tbi = spec_.index == IndexKind::kTbi;
+  const bool built = has_ending(target_, {".vcf.gz", ".vcf.bgz"})
+                         ? build_vcf_index(temporary_, temporary_index_, tbi)
+                     : tbi ? build_tbi(temporary_, temporary_index_)
+                           : build_csi(temporary_, temporary_index_, csi_shape_for(spec_.longest_chromosome));
   if (!built) {
     const int error_number = errno;
     if (error_number != 0) throw_write_error(index_path(spec_), "cannot be written", error_number);

@@ -78,7 +78,8 @@ constexpr auto kNames = std::to_array<std::pair<Ending, std::string_view>>({{"bw
                                                                             {"json", "JSON"}});
 
 constexpr auto kBed = std::to_array<Ending>({"bed", "tsv", "tab", "txt"});
-constexpr auto kPeaks = std::to_array<Ending>({"bed", "narrowpeak", "seg", "cns", "tsv", "tab", "txt"});
+constexpr auto kPeaks =
+    std::to_array<Ending>({"bed", "narrowpeak", "seg", "cns", "vcf", "tsv", "tab", "txt"});
 constexpr auto kBigBedOrGrid = std::to_array<Ending>({"bb", "bigbed", "textgrid"});
 constexpr auto kBedGraph = std::to_array<Ending>({"bedgraph", "bdg", "bg", "bed", "tsv", "tab", "txt"});
 constexpr auto kTsv = std::to_array<Ending>({"tsv", "tab", "txt", "bed"});
@@ -123,8 +124,8 @@ const OutputFormat& format_of(OutputKind kind) {
   // In the order of OutputKind.
   static const auto formats = std::to_array<OutputFormat>({
       {"segments are", "BED or bigBed", ".bed or .bb", kBed, kBigBed},
-      {"segments are", "BED, bigBed, narrowPeak, SEG, CNS or TextGrid",
-       ".bed, .bb, .narrowPeak, .seg, .cns or .TextGrid", kPeaks, kBigBedOrGrid},
+      {"segments are", "BED, bigBed, narrowPeak, SEG, CNS, VCF or TextGrid",
+       ".bed, .bb, .narrowPeak, .seg, .cns, .vcf or .TextGrid", kPeaks, kBigBedOrGrid},
       {"this output is", "BED", ".bed", kBed, {}},
       {"posteriors are", "bedGraph or bigWig", ".bedgraph or .bw", kBedGraph, kBigWig},
       {"posteriors are", "bedGraph, bigWig or NumPy arrays", ".bw, .npy or .npz, or a prefix", kBedGraph,

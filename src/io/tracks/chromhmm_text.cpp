@@ -129,6 +129,7 @@ TrackText chromhmm_file(const std::string& path, const std::vector<std::string>&
   text.format = signal ? TrackTextFormat::kSignal : TrackTextFormat::kBinarised;
   text.columns = names_in(lines[1]);
   text.files = {{path, first[0], first[1]}};
+  text.samples = {first[0]};
   NameIndex known;
   for (const std::string& mark : text.columns) {
     if (const std::string problem = name_problem(mark); !problem.empty())
@@ -185,6 +186,9 @@ TrackText chromhmm_folder(const std::string& path) {
           all.files[i].path, 1,
           all.files[i].chromosome + " of " + all.files[i].cell + " is in " + all.files[i - 1].path + " too",
           "take one of them out");
+  all.samples.clear();
+  for (const ChromHmmFile& file : all.files)
+    if (all.samples.empty() || all.samples.back() != file.cell) all.samples.push_back(file.cell);
   return all;
 }
 

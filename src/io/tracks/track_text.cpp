@@ -10,14 +10,15 @@
 #include "io/tracks/chromhmm_text.h"
 #include "io/tracks/interval_text.h"
 #include "io/tracks/methylation_text.h"
+#include "io/tracks/vcf_text.h"
 
 namespace semicrf {
 
 namespace {
 
 constexpr const char* kAdvice =
-    "tracks as text are bedGraph, wig, tables with chrom, start and end, bedMethyl, Bismark's coverage, and "
-    "ChromHMM's binarised or signal files";
+    "tracks as text are bedGraph, wig, tables with chrom, start and end, bedMethyl, Bismark's coverage, VCF, "
+    "and ChromHMM's binarised or signal files";
 constexpr std::size_t kLooked = 3;  // lines beside headers that tell what a file is
 
 InputError no_track(const TextLines& lines, const std::string& what) {
@@ -69,15 +70,10 @@ const char* describe(TrackTextFormat format) {
       return "bedMethyl";
     case TrackTextFormat::kBismark:
       return "coverage of Bismark";
+    case TrackTextFormat::kVcf:
+      return "VCF";
   }
   return "";
-}
-
-std::vector<std::string> TrackText::cells() const {
-  std::vector<std::string> cells;
-  for (const ChromHmmFile& file : files)
-    if (std::ranges::find(cells, file.cell) == cells.end()) cells.push_back(file.cell);
-  return cells;
 }
 
 std::vector<std::string> TrackText::paths_of(const std::string& cell) const {
@@ -91,6 +87,7 @@ TrackText inspect_track_text(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return chromhmm_folder(path);
   TextLines lines(path);
+  if (lines.head().starts_with(kVcfStart)) return vcf_text(path);
   const FirstLines first = first_lines_of(lines);
   if (first.lines.empty()) throw no_track(lines, "has no line of data");
   TrackText text;
@@ -142,7 +139,7 @@ bool TrackTextReader::next(TrackRow& row) {
 }
 
 std::unique_ptr<TrackTextReader> open_track_text(const TrackText& text, std::span<const std::size_t> columns,
-                                                 const std::string& cell, std::int64_t bin_size) {
+                                                 const TextSample& sample, std::int64_t bin_size) {
   switch (text.format) {
     case TrackTextFormat::kWig:
       return open_wig(text.path);
@@ -152,8 +149,10 @@ std::unique_ptr<TrackTextReader> open_track_text(const TrackText& text, std::spa
     case TrackTextFormat::kBedMethyl:
     case TrackTextFormat::kBismark:
       return open_methylation(text, columns, bin_size);
+    case TrackTextFormat::kVcf:
+      return open_vcf(text, columns, sample, bin_size);
     default:
-      return open_chromhmm(text, columns, cell, bin_size);
+      return open_chromhmm(text, columns, sample.name, bin_size);
   }
 }
 

@@ -28,6 +28,7 @@ enum class TrackTextFormat {
   kSignal,     // ChromHMM: the same with counts
   kBedMethyl,  // calls of methylation by site, as ENCODE and modkit write them: methylated and all, by bin
   kBismark,    // the same from the coverage files of Bismark
+  kVcf,        // reads of two alleles at heterozygous positions, of a sample
 };
 const char* describe(TrackTextFormat format);  // "bedGraph", for messages
 inline bool is_chromhmm(TrackTextFormat format) {
@@ -54,10 +55,18 @@ struct TrackText {
   std::vector<std::string> columns;  // the names of the columns of values; one without a name: bedGraph, wig
   TableLayout layout;                // kTable
   std::vector<ChromHmmFile> files;   // ChromHMM: the file itself, or those of the folder, chr2 before chr10
+  std::vector<std::string> samples;  // VCF; ChromHMM: the cell types of `files`, each once
 
-  std::vector<std::string> cells() const;  // those of `files`, each once
-  // Those of a cell; nothing: of the only one. Empty for other formats.
+  // Files of a cell type; nothing: of the only one. Empty for other formats.
   std::vector<std::string> paths_of(const std::string& cell) const;
+};
+
+// Whose values of a text are read.
+struct TextSample {
+  std::string name;    // cell type of ChromHMM, or sample of VCF; empty: the only one
+  std::string normal;  // VCF: whose genotypes tell heterozygous positions; empty: the sample's own
+
+  bool operator==(const TextSample&) const = default;
 };
 
 // ReadError: cannot be opened, or a folder without files of ChromHMM. InputError: no such text.
@@ -95,10 +104,10 @@ class TrackTextReader {
   std::set<std::string> finished_;
 };
 
-// `columns`: places in text.columns. `cell`: of ChromHMM, whose files have one; empty: the only one.
-// `bin_size`: bases of a row that has no end.
+// `columns`: places in text.columns. `sample`: of text.samples, or empty. `bin_size`: bases of a row that has
+// no end.
 std::unique_ptr<TrackTextReader> open_track_text(const TrackText& text, std::span<const std::size_t> columns,
-                                                 const std::string& cell, std::int64_t bin_size);
+                                                 const TextSample& sample, std::int64_t bin_size);
 
 // Fields of lines, for the readers of tracks as text.
 //

@@ -1,5 +1,6 @@
 """semicrf learn --preset copy-number: from tracks to labels of copies, purity and ploidy."""
 
+import gzip
 import json
 import math
 import pathlib
@@ -7,7 +8,7 @@ import random
 
 from cases_learn import near, stats
 from harness import check
-from make_inputs import npy
+from make_inputs import npy, track_parameters
 
 STATES = ((1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (1, 1), (2, 2), (1, 1))  # of 120 bins each
 PURITY, PLOIDY = 0.7, 2.2
@@ -74,6 +75,15 @@ def test_purity_ploidy_and_copies(box):
         near(sum(float(row[5]) for row in grid[1:]), 1, 1e-5, "probabilities")
         most = max(values)
         near(float(grid[1][5]), 1 / sum(math.exp(value - most) for value in values), 1e-5, "probability of the first")
+    # What is known stays; the grid is over the other number.
+    box.ok("learn -q --preset copy-number:4 --purity 0.8 --track-names log2,alt,depth --solutions grid.tsv -o p.json a.npy")
+    known = json.loads(box.text("p.json"))["training"]
+    check(known["copy_number"]["purity"] == 0.8 and known["options"]["purity"] == "0.8", "%r" % known)
+    check({line.split("\t")[0] for line in box.text("grid.tsv").splitlines()[1:]} == {"0.8"}, box.text("grid.tsv"))
+    box.ok("learn -q --preset copy-number:4 --ploidy 2.2 --track-names log2,alt,depth -o p.json a.npy")
+    known = json.loads(box.text("p.json"))["training"]["copy_number"]
+    check(known["ploidy"] == PLOIDY, "%r" % known)
+    near(known["purity"], PURITY, 0.03, "purity where the ploidy is known")
     box.ok("learn -q --preset copy-number:4 --precision double --track-names log2,alt,depth -t 3 -o t.json a.npy")
     check(box.text("t.json") == box.text("m.json"), "other bytes from three threads")
 
@@ -110,7 +120,58 @@ def test_segments_for_other_programs(box):
         near(float(c[4]), sum(values) / len(values), 1e-5, "mean of CNS")
         near(float(s[5]), sum(values) / len(values), 1e-5, "mean of SEG")
     check(any(int(line[5]) != int(line[2]) - int(line[1]) for line in cns[1:]), "a bin without a value")
+    # VCF: the segments that are not 1+1, with the same numbers; its index is one of VCF.
+    box.ok("decode -q -p m.json --write-index -o t.vcf.gz a.npy")
+    vcf = gzip.decompress(box.path("t.vcf.gz").read_bytes()).decode().splitlines()
+    check(vcf[0] == "##fileformat=VCFv4.3" and "##contig=<ID=a,length=%d>" % len(rows) in vcf, "%r" % vcf[:20])
+    records = [line.split("\t") for line in vcf if not line.startswith("##")]
+    check(records[0][9] == "t", "%r" % records[0])
+    changed = [c for c in cns[1:] if c[7:9] != ["1", "1"]]
+    check(len(records) - 1 == len(changed) == 4, "%r" % records)
+    kinds = {"1+0": ("<DEL>", "0/1"), "2+1": ("<DUP>", "0/1"), "2+0": ("<CNV>", "1/1"), "2+2": ("<DUP>", "1/1")}
+    for record, c in zip(records[1:], changed):
+        kind, genotype = kinds[c[7] + "+" + c[8]]
+        info = dict(one.split("=") for one in record[7].split(";"))
+        check([record[0], record[1], record[3], record[4]] == ["a", c[1], "N", kind], "%r, %r" % (record, c))
+        length = (int(c[2]) - int(c[1])) * (-1 if kind == "<DEL>" else 1)
+        check(info == {"SVTYPE": kind[1:4], "END": c[2], "SVLEN": str(length), "LOG2": c[4], "BINS": c[5]}, "%r, %r" % (info, c))
+        check(record[8:] == ["GT:CN:MCN:CNP", ":".join([genotype, c[6], c[8], c[9]])], "%r, %r" % (record, c))
+        complement = 10 ** (-float(record[5]) / 10)
+        check(abs(1 - complement - float(c[9])) < 1e-6 + 1e-3 * complement, "quality: %r, %r" % (record, c))
+    check(gzip.decompress(box.path("t.vcf.gz.tbi").read_bytes())[8:12] == b"\x02\0\0\0", "not an index of VCF")
     box.fails("decode -q -p m.json --best 2 -o s.seg a.npy", (2,), ".seg")
+    track_parameters(box, "track.json", tracks=("a",))
+    box.write("one.npy", npy([[1.0]] * 20))
+    box.fails("decode -q -p track.json -o s.vcf one.npy", (2,), "no label is one")
+
+
+def test_reads_of_alleles_from_vcf(box):
+    """Log ratios of a table beside the alleles of a caller's VCF file, of the tumour where the normal is heterozygous."""
+    rng = random.Random(9)
+    table, records, base = ["chromosome\tstart\tend\tlog2"], [], 0
+    for row, (one, other) in zip(profile(rng, "reads"), (state for state in STATES for _ in range(120))):
+        table.append("chr1\t%d\t%d\t%.4f" % (base, base + 1000, row[0]))
+        fields = "chr1\t%d\t.\tA\tG\t.\tPASS\t.\tGT:AD\t%s\t%s"
+        if row[2] > 0:  # a deep one, and a shallow one that is passed over
+            records.append(fields % (base + 200, "0/1:20,21", "0/1:%d,%d" % (row[2] - row[1], row[1])))
+            records.append(fields % (base + 300, "0/1:20,21", "0/1:0,3"))
+        records.append(fields % (base + 700, "1/1:0,40", "0/1:99,99"))  # not heterozygous in the normal sample
+        base += 1000
+    header = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tblood\ttumour\n"
+    box.write("t.cnr", "\n".join(table) + "\n")
+    box.write("calls.vcf.gz", gzip.compress((header + "\n".join(records) + "\n").encode()))
+    box.fails("learn --preset copy-number:4 -b 1000 -o m.json t.cnr calls.vcf.gz", (2,), "the samples blood, tumour")
+    box.fails("learn --preset copy-number:4 -b 1000 -o m.json t.cnr calls.vcf.gz?sample=x", (2,), "?sample=x is none of them")
+    box.fails("learn --preset copy-number:4 -b 1000 -o m.json t.cnr calls.vcf.gz?sample=tumour&normal=x", (2,), "?normal=x is none of them")
+    inputs = "t.cnr calls.vcf.gz?sample=tumour&normal=blood"
+    box.ok("learn -q --preset copy-number:4 -b 1000 -o m.json %s" % inputs)
+    near(json.loads(box.text("m.json"))["training"]["copy_number"]["purity"], PURITY, 0.05, "purity")
+    box.ok("decode -q -p m.json --score none -o d.bed %s" % inputs)
+    check([label for _, label in starts(box, "d.bed")] == ["%d+%d" % state for state in STATES], "%r" % starts(box, "d.bed"))
+    check("VCF, columns alt, depth; samples blood, tumour" in box.ok("info calls.vcf.gz").stdout, "info")
+    # A row for each position with --sites.
+    box.ok("learn -q --sites --labels 2 --emission alt/depth=beta-binomial --max-iterations 3 --stats s.json -o n.json calls.vcf.gz?sample=tumour&normal=blood")
+    check(json.loads(box.text("n.json"))["training"]["positions"] == sum(1 for record in records if "0/1:20" in record), "positions")
 
 
 def test_log_ratios_alone(box):
@@ -148,5 +209,6 @@ def test_wishes_of_the_preset(box):
     box.write("a.npy", npy(profile(random.Random(6))))
     for words, what in (("--preset copies", "is no preset"), ("--preset copy-number:1", "is no preset"), ("--preset copy-number", "cannot take the tracks"),
                         ("--preset copy-number --labels 3", "--labels"), ("--preset copy-number --track-names log2,baf --checkpoint c", "keeps no checkpoint"),
-                        ("--labels 3 --solutions s.tsv", "--preset")):
+                        ("--labels 3 --solutions s.tsv", "--preset"), ("--labels 3 --purity 0.5", "belong to --preset copy-number"),
+                        ("--preset copy-number --purity 1", "--purity")):
         box.fails("learn -q -o n.json %s a.npy" % words, (2,), what)

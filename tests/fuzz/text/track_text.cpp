@@ -41,8 +41,8 @@ void run(std::span<const std::uint8_t> bytes) {
             "a column of a table is a field");
     std::vector<std::size_t> columns(text.columns.size());
     std::iota(columns.begin(), columns.end(), std::size_t{0});
-    read_rows(*open_track_text(text, columns, "", 200), columns.size());
-    read_rows(*open_track_text(text, {columns.data() + columns.size() - 1, 1}, "", 7), 1);
+    read_rows(*open_track_text(text, columns, {}, 200), columns.size());
+    read_rows(*open_track_text(text, {columns.data() + columns.size() - 1, 1}, {}, 7), 1);
   });
   allow_refusal([&] { read_rows(*open_wig(as_file(bytes)), 1); });
 }

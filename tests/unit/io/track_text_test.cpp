@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "io/files/kept_input.h"
 #include "io/files/mapped_file.h"
@@ -22,7 +23,7 @@ void write(const ScratchFile& file, const std::string& text) {
 }
 
 // "format columns: rows" of the text, rows as chrom:begin-end=value,value with - for no value.
-std::string read(const std::string& content) {
+std::string read(const std::string& content, const TextSample& sample = {}, std::int64_t bin_size = 200) {
   const ScratchFile file;
   write(file, content);
   const TrackText text = inspect_track_text(file.path());
@@ -31,7 +32,7 @@ std::string read(const std::string& content) {
   said += ":";
   std::vector<std::size_t> columns(text.columns.size());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
-  const auto reader = open_track_text(text, columns, "", 200);
+  const auto reader = open_track_text(text, columns, sample, bin_size);
   for (TrackRow row; reader->next(row);) {
     said += " " + row.chromosome + ":" + std::to_string(row.begin) + "-" + std::to_string(row.end);
     for (std::size_t i = 0; i < row.values.size(); ++i) {
@@ -42,11 +43,62 @@ std::string read(const std::string& content) {
   return said;
 }
 
-std::string refusal(const std::string& content) {
-  return message_of([&] { read(content); });
+std::string refusal(const std::string& content, const TextSample& sample = {}) {
+  return message_of([&] { read(content, sample); });
+}
+
+const std::string kVcfNames = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT";
+
+// A file of the samples N and T whose records have these fields: "c 11 A G . GT:AD 0/1:5,6 0/1:7,8", all but
+// ID, QUAL and FILTER.
+std::string vcf(const std::vector<std::string>& records) {
+  std::string text = "##fileformat=VCFv4.2\n##contig=<ID=c>\n" + kVcfNames + "\tN\tT\n";
+  for (const std::string& record : records) {
+    std::istringstream fields(record);
+    std::string chromosome, position, reference, alternative, info, format, one;
+    fields >> chromosome >> position >> reference >> alternative >> info >> format;
+    text += chromosome + "\t" + position + "\t.\t" + reference + "\t" + alternative + "\t.\t.\t" + info +
+            "\t" + format;
+    while (fields >> one) text += "\t" + one;
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace
+
+TEST_CASE("of VCF, tracks are the reads of both alleles where a sample has two bases") {
+  const std::vector<std::string> records = {
+      "c 11 A G . GT:DP:AD 0/1:11:5,6 0/0:15:7,8",  // heterozygous in N alone
+      "c 12 A C SOMATIC GT:AD 0/1:1,2 0|1:3,4",     // SOMATIC: not where T speaks for itself
+      "c 250 G T . AD:GT 9,1:1|0 2,0:0/1",          // another order
+      "c 260 G T . AD:GT 9,9:0/1 4,6:0/1",          // deeper, in one bin of 200 bases with the last
+      "c 270 GA T . AD:GT 9,9:0/1 40,6:0/1",        // no single base
+      "c 280 G T,A . AD:GT 9,9,1:0/1 40,6,1:0/1",   // two others
+      "c 290 G T . GT 0/1 0/1",                     // no reads
+      "c 291 G T . GT:AD 0/1:.,. 0/1",              // none known
+      "c 292 G T . GT:AD 0/1:0,0 0/1:0,0",
+      "c 293 G <DEL> . GT:AD 0/1:3,3 0/1:3,3",
+      "d 1 C T . GT:AD 0/1:3,4 1/1:0,9"};
+  CHECK(read(vcf(records), {"T", ""}) == "VCF alt depth: c:200-400=600,1000");
+  CHECK(read(vcf(records), {"T", "N"}) ==
+        "VCF alt depth: c:0-200=800,1500 c:200-400=600,1000 d:0-200=900,900");
+  CHECK(read(vcf(records), {"N", ""}, 1) ==
+        "VCF alt depth: c:10-11=600,1100 c:249-250=100,1000 c:259-260=900,1800 d:0-1=400,700");
+  const auto refused = [](const std::string& record) { return refusal(vcf({record}), {"T", ""}); };
+  CHECK(holds(refused("c 11 A G . GT:AD 0/1:5,6"), "10 columns, expected 11"));
+  CHECK(holds(refused("c x A G . GT:AD 0/1:5,6 0/1:5,6"), "the position is 'x'"));
+  CHECK(holds(refused("c 11 A G . GT:AD 0/1:5,6 0/1:5"), "AD is '5', expected the reads of two"));
+  CHECK(holds(refused("c 11 A G . GT:AD 0/1:5,6 0/1:5,-1"), "AD has '-1'"));
+  CHECK(holds(refused("c 11 A G . GT:AD 0/1:5,6 1/1:5,6"), "no heterozygous position"));
+  CHECK(
+      holds(refusal(vcf({"c 11 A G . GT:AD 0/1:5,6 0/1:5,6", "c 10 A G . GT:AD 0/1:5,6 0/1:5,6"}), {"T", ""}),
+            "position 10 comes behind 11"));
+  CHECK(holds(refusal("##fileformat=VCFv4.2\nc\t1\n"), "without the names of samples"));
+  CHECK(holds(refusal("##fileformat=VCFv4.2\n"), "without the names of samples"));
+  CHECK(holds(refusal("##fileformat=VCFv4.2\n" + kVcfNames + "\n"), "without the names of samples"));
+  CHECK(holds(refusal("##fileformat=VCFv4.2\n" + kVcfNames + "\tA\tA\n"), "'A' comes twice"));
+}
 
 TEST_CASE("what a track as text is, is told from its first lines") {
   CHECK(read("chr1\t0\t10\t1.5\nchr1\t10\t20\t-2\nchr2\t0\t5\t0\n") ==
