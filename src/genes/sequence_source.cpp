@@ -43,22 +43,49 @@ SequenceSource::SequenceSource(const GeneModel& model, const GeneLattice& lattic
     for (const TrackTerm& term : signal.terms)
       margin_ = std::max<std::int64_t>(margin_, std::abs(term.at) + 1);
   prepare_content();
-  for (const SignalModel& signal : model.signals) {
-    motifs_.emplace_back();
-    for (const auto& row : signal.motif) {
-      motifs_.back().push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
-      for (std::size_t b = 0; b < 4; ++b) motifs_.back().back()[b] = std::exp(static_cast<double>(row[b]));
+  prepare_signals();
+}
+
+void SequenceSource::prepare_signals() {
+  for (const SignalModel& signal : model_->signals) {
+    PreparedSignal made;
+    for (const auto& row : signal.log_odds) {
+      made.log_odds.push_back({});
+      for (std::size_t b = 0; b < 4; ++b) made.log_odds.back()[b] = static_cast<double>(row[b]);
     }
+    for (const auto& row : signal.motif) {
+      made.motif.push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
+      for (std::size_t b = 0; b < 4; ++b) made.motif.back()[b] = std::exp(static_cast<double>(row[b]));
+    }
+    for (const TrackTerm& term : signal.terms) {
+      auto row = std::find_if(made.rows.begin(), made.rows.end(), [&](const TermRow& one) {
+        return one.at == term.at && one.other_strand == term.other_strand;
+      });
+      if (row == made.rows.end())
+        row = made.rows.insert(row, {term.at, term.other_strand, std::vector<double>(model_->tracks.size())});
+      row->weights[static_cast<std::size_t>(term.track[0])] += term.weight;
+    }
+    signals_.push_back(std::move(made));
   }
 }
 
 double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t boundary,
                                 std::vector<MotifOdds>& motifs) const {
-  const SignalModel& model = model_->signals[signal.model];
+  const auto& table = signals_[signal.model].log_odds;
+  const std::int64_t first = model_->signals[signal.model].first, step = signal.strand == '+' ? 1 : -1;
+  const auto width = static_cast<std::int64_t>(table.size());
+  std::int64_t at = signal.strand == '+' ? boundary + first : boundary - 1 - first;
   double sum = 0;
-  for (std::size_t i = 0; i < model.log_odds.size(); ++i) {
-    const int code = sites_.along(boundary, model.first + static_cast<std::int64_t>(i), signal.strand);
-    if (code != kUnknownBase) sum += static_cast<double>(model.log_odds[i][code]);
+  if (std::min(at, at + step * width) < 0 ||
+      std::max(at, at + step * width) >= static_cast<std::int64_t>(bases_->size())) {
+    for (std::int64_t i = 0; i < width; ++i)
+      sum += table[static_cast<std::size_t>(i)]
+                  [static_cast<std::size_t>(sites_.along(boundary, first + i, signal.strand))];
+  } else if (signal.strand == '+') {
+    for (const auto& row : table) sum += row[(*bases_)[static_cast<std::size_t>(at++)]];
+  } else {
+    for (const auto& row : table)
+      sum += row[static_cast<std::size_t>(complement((*bases_)[static_cast<std::size_t>(at--)]))];
   }
   return sum + motif_odds(signal, boundary, motifs);
 }
@@ -77,7 +104,7 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
   // Those of boundaries before this one may not be made any more; there are none, boundaries ascend.
   const std::int64_t first = plus ? boundary + model.motif_from : boundary - model.motif_to;
   if (made->odds.empty()) made->first = first;
-  const auto& rows = motifs_[signal.model];
+  const auto& rows = signals_[signal.model].motif;
   const auto width = static_cast<std::int64_t>(rows.size());
   for (std::int64_t at = made->first + static_cast<std::int64_t>(made->odds.size()); at < first + places;
        ++at) {
@@ -109,8 +136,9 @@ void SequenceSource::read(std::int64_t begin, std::int64_t end, LatticeWindow& w
   }
   load_tracks(begin, end, track_window);
   fill_content(begin, end, track_window, window);
-  find_events(begin, end, track_window, window);
-  find_stops(begin, end, window);
+  const SignalSites::Reader sites(sites_, begin_ + begin, begin_ + end);
+  find_events(sites, track_window, window);
+  find_stops(sites, window);
   const std::lock_guard lock(mutex_);
   spare_.push_back(std::move(track_window));
 }
@@ -134,18 +162,24 @@ double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t 
   return values == nullptr ? 0 : static_cast<double>(values[term.track[0]]);
 }
 
-double SequenceSource::add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
-                                 const TrackWindow& tracks, double score) const {
+double SequenceSource::sum_of_terms(const StrandedModel& signal, std::int64_t boundary,
+                                    const TrackWindow& tracks) const {
   const std::int64_t base = begin_ + boundary;
-  const float* values = nullptr;  // which a term and the one before it read
-  const TrackTerm* before = nullptr;
-  for (const TrackTerm& term : terms) {
-    if (before == nullptr || term.at != before->at || term.other_strand != before->other_strand)
-      values = tracks.at(strand_of(term, strand), strand == '+' ? base + term.at : base - 1 - term.at);
-    if (values != nullptr) score += term.weight * static_cast<double>(values[term.track[0]]);
-    before = &term;
+  const bool plus = signal.strand == '+';
+  double sum = 0;
+  for (const TermRow& row : signals_[signal.model].rows) {
+    const float* values =
+        tracks.at(plus == row.other_strand ? '-' : '+', plus ? base + row.at : base - 1 - row.at);
+    if (values == nullptr) continue;
+    const std::size_t count = row.weights.size();
+    double sums[4] = {0, 0, 0, 0};  // so that an addition need not wait for the one before it
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (std::size_t n = 0; n < 4; ++n) sums[n] += row.weights[i + n] * static_cast<double>(values[i + n]);
+    for (; i < count; ++i) sums[0] += row.weights[i] * static_cast<double>(values[i]);
+    sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
-  return score;
+  return sum;
 }
 
 double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& column, std::int64_t position,
@@ -218,37 +252,34 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const Tr
   if (!model_->tracks.empty()) content_terms_.add(tracks, from, to, window.content.data());
 }
 
-void SequenceSource::find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
+void SequenceSource::find_events(const SignalSites::Reader& sites, const TrackWindow& tracks,
                                  LatticeWindow& window) const {
   window.events.clear(), window.scores.clear();
-  const SignalSites::Reader sites(sites_, begin_ + begin, begin_ + end);
   std::vector<MotifOdds> motifs;
-  for (std::int64_t t = begin; t < end; ++t) {
+  for (std::int64_t t = window.begin; t < window.end; ++t) {
     const std::int64_t boundary = begin_ + t;
-    const LatticeWindow::Event event{t, sites.at(boundary), window.scores.size()};
+    const std::uint64_t signals = sites.at(boundary);
+    if (signals == 0 && !lattice_->every_boundary) continue;
+    window.events.push_back({t, signals, window.scores.size()});
     const StrandedModel* scored = nullptr;  // frames and split codons do not change a score
     double score = 0;
-    for (std::uint64_t left = event.signals; left != 0; left &= left - 1) {
+    for (std::uint64_t left = signals; left != 0; left &= left - 1) {
       const StrandedModel& signal = lattice_->signals[static_cast<std::size_t>(std::countr_zero(left))];
       if (scored == nullptr || scored->model != signal.model || scored->strand != signal.strand) {
-        const SignalModel& of = model_->signals[signal.model];
-        score = of.weight * log_odds(signal, boundary, motifs);
-        score = add_terms(of.terms, signal.strand, t, tracks, score);
+        score = model_->signals[signal.model].weight * log_odds(signal, boundary, motifs) +
+                sum_of_terms(signal, t, tracks);
         scored = &signal;
       }
       window.scores.push_back(static_cast<float>(score));
     }
-    if (event.signals != 0 || lattice_->every_boundary) window.events.push_back(event);
   }
 }
 
-void SequenceSource::find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
+void SequenceSource::find_stops(const SignalSites::Reader& sites, LatticeWindow& window) const {
   window.places.clear();
-  for (std::int64_t t = begin - kBarrierReach; t < end + kBarrierReach; ++t) {
+  for (std::int64_t t = window.begin - kBarrierReach; t < window.end + kBarrierReach; ++t) {
     const std::int64_t at = begin_ + t;
-    const int a = sites_.base(at), b = sites_.base(at + 1), c = sites_.base(at + 2);
-    const bool plus = sites_.is_stop_codon(a, b, c);
-    const bool minus = sites_.is_stop_codon(complement(c), complement(b), complement(a));
+    const bool plus = sites.is_stop(at, '+'), minus = sites.is_stop(at, '-');
     if (!plus && !minus) continue;
     for (std::size_t k = 0; k < lattice_->stops.size(); ++k) {
       const StrandedModel& stop = lattice_->stops[k];

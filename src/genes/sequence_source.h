@@ -49,19 +49,18 @@ class SequenceSource : public LatticeSource {
     std::int64_t first = 0;  // position of the first
     std::vector<double> odds;
   };
-  // `score` and the weighted values of a signal's terms at a boundary.
-  double add_terms(const std::vector<TrackTerm>& terms, char strand, std::int64_t boundary,
-                   const TrackWindow& tracks, double score) const;
+  // The sum of the weighted values of a signal's terms at a boundary.
+  double sum_of_terms(const StrandedModel& signal, std::int64_t boundary, const TrackWindow& tracks) const;
   void load_tracks(std::int64_t begin, std::int64_t end, TrackWindow& window) const;
   // Log odds without weight.
   double log_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   double motif_odds(const StrandedModel& signal, std::int64_t boundary, std::vector<MotifOdds>& motifs) const;
   void prepare_content();
+  void prepare_signals();
   void fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                     LatticeWindow& window) const;
-  void find_events(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
-                   LatticeWindow& window) const;
-  void find_stops(std::int64_t begin, std::int64_t end, LatticeWindow& window) const;
+  void find_events(const SignalSites::Reader& sites, const TrackWindow& tracks, LatticeWindow& window) const;
+  void find_stops(const SignalSites::Reader& sites, LatticeWindow& window) const;
 
   // Columns whose scores depend on as many bases.
   struct ContentColumn {
@@ -73,6 +72,18 @@ class SequenceSource : public LatticeSource {
   struct ContentOrder {
     int order = 0;
     std::vector<ContentColumn> columns;
+  };
+
+  // What a signal's terms read of one base.
+  struct TermRow {
+    std::int64_t at = 0;
+    bool other_strand = false;
+    std::vector<double> weights;  // (tracks)
+  };
+  struct PreparedSignal {
+    std::vector<std::array<double, 5>> log_odds;  // by place, by base code; 0 for an unknown base
+    std::vector<std::array<double, 5>> motif;     // likewise, odds; 1 for an unknown base
+    std::vector<TermRow> rows;
   };
 
   const GeneModel* model_;
@@ -88,7 +99,7 @@ class SequenceSource : public LatticeSource {
   // Memory of windows that nobody reads: its pages need not be asked for again.
   mutable std::mutex mutex_;
   mutable std::vector<TrackWindow> spare_;
-  std::vector<std::vector<std::array<double, 5>>> motifs_;  // by model of signals: odds by base code
+  std::vector<PreparedSignal> signals_;  // by model of signals
 };
 
 }  // namespace semicrf

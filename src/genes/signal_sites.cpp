@@ -17,8 +17,6 @@ constexpr auto make_codes() {
 }
 constexpr std::array<std::uint8_t, 256> kCodes = make_codes();
 
-constexpr std::int64_t kAroundWindow = 8;  // positions beyond a window at which words are looked up quickly
-
 std::vector<std::vector<int>> codes_of(const std::vector<std::string>& words) {
   std::vector<std::vector<int>> codes;
   for (const std::string& word : words) {
@@ -55,6 +53,12 @@ SignalSites::SignalSites(const GeneModel& model, const GeneLattice& lattice,
 }
 
 void SignalSites::prepare_triples() {
+  for (int triple = 0; triple < kUnknownTriple; ++triple) {
+    const int a = triple / 16, b = triple / 4 % 4, c = triple % 4;
+    stops_[static_cast<std::size_t>(triple)] =
+        static_cast<std::uint8_t>((is_stop_codon(a, b, c) ? 1 : 0) +
+                                  (is_stop_codon(complement(c), complement(b), complement(a)) ? 2 : 0));
+  }
   for (std::size_t s = 0; s < lattice_->signals.size(); ++s) {
     const StrandedModel& signal = lattice_->signals[s];
     const std::uint64_t bit = std::uint64_t{1} << s;
@@ -70,6 +74,7 @@ void SignalSites::prepare_triples() {
     auto there =
         std::find_if(triples_.begin(), triples_.end(), [&](const auto& one) { return one.shift == shift; });
     if (there == triples_.end()) there = triples_.insert(there, {shift, {}});
+    reach_ = std::max(reach_, std::abs(shift));
     for (int triple = 0; triple < 64; ++triple) {
       const int bases[] = {triple / 16, triple / 4 % 4, triple % 4};
       const bool stands = std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
@@ -127,8 +132,8 @@ bool SignalSites::stands_at(const StrandedModel& signal, std::int64_t boundary) 
 
 SignalSites::Reader::Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end)
     : sites_(sites),
-      first_(begin - kAroundWindow),
-      triples_(static_cast<std::size_t>(end - begin + 2 * kAroundWindow)) {
+      first_(begin - sites.reach_),
+      triples_(static_cast<std::size_t>(end - begin + 2 * sites.reach_)) {
   int known = 0, triple = 0;
   for (std::int64_t t = first_ + static_cast<std::int64_t>(triples_.size()) + 1; t >= first_; --t) {
     const int code = sites.base(t);
@@ -136,23 +141,26 @@ SignalSites::Reader::Reader(const SignalSites& sites, std::int64_t begin, std::i
     triple = code == kUnknownBase ? 0 : triple / 4 + code * 16;
     const std::int64_t at = t - first_;
     if (at < static_cast<std::int64_t>(triples_.size()))
-      triples_[static_cast<std::size_t>(at)] = known >= 3 ? static_cast<std::uint8_t>(triple) : 64;
+      triples_[static_cast<std::size_t>(at)] =
+          known >= 3 ? static_cast<std::uint8_t>(triple) : kUnknownTriple;
   }
 }
 
-// By the words of three bases, and one by one where these do not reach, have unknown bases or do not decide.
+// By the words of three bases, and one by one where these have unknown bases or do not decide.
 std::uint64_t SignalSites::Reader::at(std::int64_t boundary) const {
   const auto frame = static_cast<std::size_t>(boundary % kCodon);
-  std::uint64_t found = 0, unsure = sites_.slow_;
+  const std::uint8_t* const triples = triples_.data() + (boundary - first_);
+  std::uint64_t found = 0;
+  unsigned seen = 0;
   for (const TripleSignals& one : sites_.triples_) {
-    const std::int64_t at = boundary + one.shift - first_;
-    if (at >= 0 && at < static_cast<std::int64_t>(triples_.size()) && triples_[at] < 64)
-      found |= one.signals[frame][triples_[at]];
-    else
-      unsure = ~std::uint64_t{0};
+    const std::uint8_t triple = triples[one.shift];
+    found |= one.signals[frame][triple];
+    seen |= triple;
   }
+  std::uint64_t unsure = (seen & kUnknownTriple) != 0 ? ~std::uint64_t{0} : sites_.slow_;
   unsure |= found & sites_.conditional_;
   found &= ~sites_.conditional_;
+  if (unsure == 0) return found;
   const std::size_t count = sites_.lattice_->signals.size();
   if (count < 64) unsure &= (std::uint64_t{1} << count) - 1;
   for (; unsure != 0; unsure &= unsure - 1) {

@@ -31,18 +31,24 @@ class SignalSites {
   // All must outlive it.
   SignalSites(const GeneModel& model, const GeneLattice& lattice, const std::vector<std::uint8_t>& bases);
 
-  // The signals of the lattice that stand at a boundary of the sequence, a bit for each. Boundaries that are
-  // asked for one after the other, and ascending, are fast.
+  // What stands in a stretch of the sequence, by its words of three bases.
   class Reader {
    public:
     // For boundaries in [begin, end).
     Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end);
+    // The signals of the lattice that stand at a boundary, a bit for each.
     std::uint64_t at(std::int64_t boundary) const;
+    // Whether the three bases from a position on, at most kBarrierReach outside, are a stop codon along a
+    // strand.
+    bool is_stop(std::int64_t position, char strand) const {
+      return (sites_.stops_[triples_[static_cast<std::size_t>(position - first_)]] &
+              (strand == '+' ? 1 : 2)) != 0;
+    }
 
    private:
     const SignalSites& sites_;
     std::int64_t first_;                 // position of the first triple
-    std::vector<std::uint8_t> triples_;  // the three bases from each position on; 64 where one is unknown
+    std::vector<std::uint8_t> triples_;  // the three bases from each position on, or kUnknownTriple
   };
 
   bool stands_at(const StrandedModel& signal, std::int64_t boundary) const;
@@ -58,11 +64,12 @@ class SignalSites {
   }
 
  private:
+  static constexpr std::uint8_t kUnknownTriple = 64;  // one of the bases is not known
   // Which signals stand at a boundary by the three bases `shift` from it on: by boundary modulo 3, then by
   // word.
   struct TripleSignals {
     std::int64_t shift = 0;
-    std::array<std::array<std::uint64_t, 64>, 3> signals{};
+    std::array<std::array<std::uint64_t, kUnknownTriple + 1>, 3> signals{};
   };
   void prepare_triples();
   bool has_word(const StrandedModel& signal, const std::vector<std::vector<int>>& words,
@@ -79,8 +86,10 @@ class SignalSites {
   };
   std::vector<Words> words_;  // by model of signals
   std::vector<TripleSignals> triples_;
-  std::uint64_t slow_ = 0;         // signals of words of more than three bases
-  std::uint64_t conditional_ = 0;  // those that more than the three bases decide on
+  std::int64_t reach_ = kBarrierReach;                    // how far from a window they lie
+  std::array<std::uint8_t, kUnknownTriple + 1> stops_{};  // by word: 1 a stop codon along +, 2 along -
+  std::uint64_t slow_ = 0;                                // signals of words of more than three bases
+  std::uint64_t conditional_ = 0;                         // those that more than the three bases decide on
 };
 
 }  // namespace semicrf

@@ -47,6 +47,7 @@ inline constexpr std::int64_t kBarrierReach = 4;
 struct LatticeBarrier {
   int kind = 0;
   int last_begin = 0, first_end = 1;  // within kBarrierReach, the second 1 to 3 behind the first
+  bool operator==(const LatticeBarrier&) const = default;
 };
 
 struct LatticeLabel {

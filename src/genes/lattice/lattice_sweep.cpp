@@ -4,12 +4,31 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace semicrf {
 namespace {
 
 bool has(std::uint64_t signals, int signal) { return signal < 0 || (signals >> signal & 1) != 0; }
+
+// Finds a beginning of the step with which the next one shares a sum.
+void find_like(const LatticeStep& step, LatticeStep::Beginning& next) {
+  const auto edges_of = [&](const LatticeStep::Beginning& one) {
+    return std::span(step.edges).subspan(one.first_edge, one.last_edge - one.first_edge);
+  };
+  const auto own = edges_of(next);
+  for (next.like = 0; next.like < step.beginnings.size(); ++next.like) {
+    const auto edges = edges_of(step.beginnings[next.like]);
+    next.more = own.front().score - edges.front().score;
+    if (step.beginnings[next.like].like == next.like &&
+        std::equal(own.begin(), own.end(), edges.begin(), edges.end(), [&](const auto& a, const auto& b) {
+          return a.ending == b.ending && a.score - b.score == next.more;
+        }))
+      return;
+  }
+  next.more = 0;
+}
 
 }  // namespace
 
@@ -28,22 +47,38 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       direction_(direction),
       semiring_(semiring),
       length_(length),
-      content_(static_cast<std::size_t>(lattice.columns)) {
-  std::vector<LinearLaw> linear(lattice.laws.size());
+      content_(static_cast<std::size_t>(lattice.columns)),
+      endings_(lattice.labels.size()),
+      beginnings_(lattice.labels.size()) {
+  auto fixed = std::make_shared<Fixed>();
+  fixed->linear_laws.resize(lattice.laws.size());
   if (semiring == LatticeSemiring::kLog)
-    for (std::size_t i = 0; i < linear.size(); ++i) linear[i] = linear_law(lattice.laws[i], length);
-  linear_laws_ = std::make_shared<const std::vector<LinearLaw>>(std::move(linear));
+    for (std::size_t i = 0; i < lattice.laws.size(); ++i)
+      fixed->linear_laws[i] = linear_law(lattice.laws[i], length);
+  fixed->starts_of = labels_that_begin_alike(lattice, direction);
   const bool cut = lattice.cut_begin || lattice.cut_end;
-  for (const LatticeLabel& label : lattice.labels)
-    open_.emplace_back(lattice.laws[label.law], (*linear_laws_)[label.law],
-                       cut ? &lattice.cut_laws[label.law] : nullptr,
-                       cut ? &lattice.twice_cut_laws[label.law] : nullptr, label, semiring);
+  std::vector<bool> keeps_tail(lattice.labels.size());
+  for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
+    const LatticeLabel& label = lattice.labels[c];
+    const LatticeLaw& law = lattice.laws[label.law];
+    fixed->rules.push_back(duration_rule(law, label));
+    if (cut ? law.log_tail > kNegativeInfinity : fixed->rules[c].tail_score > kNegativeInfinity)
+      keeps_tail[fixed->starts_of[c]] = true;
+  }
+  fixed_ = std::move(fixed);
+  for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
+    const int law = lattice.labels[c].law;
+    open_.emplace_back(lattice.laws[law], fixed_->linear_laws[law], cut ? &lattice.cut_laws[law] : nullptr,
+                       cut ? &lattice.twice_cut_laws[law] : nullptr,
+                       is_first(c) ? lattice.labels[c].modulus : 0, keeps_tail[c], semiring);
+  }
   prepare_barriers();
 }
 
 void LatticeSweep::prepare_barriers() {
   const bool forward = direction_ == Direction::kForward;
-  for (std::size_t c = 0; c < lattice_->labels.size(); ++c)
+  for (std::size_t c = 0; c < lattice_->labels.size(); ++c) {
+    if (!is_first(c)) continue;
     for (const LatticeBarrier& barrier : lattice_->labels[c].barriers) {
       const std::int64_t met = forward ? barrier.first_end : barrier.last_begin;
       auto turn = std::find_if(turns_.begin(), turns_.end(),
@@ -55,6 +90,29 @@ void LatticeSweep::prepare_barriers() {
       turn->of_kind[static_cast<std::size_t>(barrier.kind)].push_back(
           {static_cast<int>(c), forward ? barrier.last_begin : barrier.first_end});
     }
+  }
+}
+
+std::vector<int> labels_that_begin_alike(const Lattice& lattice, Direction direction) {
+  const bool forward = direction == Direction::kForward;
+  const std::vector<LatticeLabel>& labels = lattice.labels;
+  std::vector<std::vector<std::pair<int, double>>> edges(labels.size());  // by label, those to its segments
+  for (const LatticeEdge& edge : lattice.edges)
+    edges[forward ? edge.to : edge.from].emplace_back(forward ? edge.from : edge.to, edge.score);
+  const auto are_alike = [&](std::size_t a, std::size_t b) {
+    const LatticeLabel &one = labels[a], &other = labels[b];
+    return one.column == other.column && one.law == other.law && one.modulus == other.modulus &&
+           (forward ? one.initial == other.initial && one.start_signal == other.start_signal
+                    : one.final == other.final && one.end_signal == other.end_signal) &&
+           one.barriers == other.barriers && edges[a] == edges[b];
+  };
+  std::vector<int> first;
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    std::size_t like = 0;
+    while (like < c && (static_cast<std::size_t>(first[like]) != like || !are_alike(like, c))) ++like;
+    first.push_back(static_cast<int>(like));
+  }
+  return first;
 }
 
 const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
@@ -88,6 +146,7 @@ const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
     LatticeStep::Beginning beginning{label, signal, score_of(signal), step.edges.size(), 0};
     step.edges.insert(step.edges.end(), edges.begin(), edges.end());
     beginning.last_edge = step.edges.size();
+    find_like(step, beginning);
     step.beginnings.push_back(beginning);
   }
   return step;
@@ -99,7 +158,7 @@ void LatticeSweep::begin() {
     const LatticeLabel& label = lattice_->labels[c];
     const bool forward = direction_ == Direction::kForward;
     const double value = forward ? label.initial : label.final;
-    if (value == kNegativeInfinity) continue;
+    if (value == kNegativeInfinity || !is_first(c)) continue;
     if (forward ? lattice_->cut_begin : lattice_->cut_end)
       open_[c].open_cut(value);
     else
@@ -169,46 +228,54 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
   const LatticeWindow::Event& there = window.events[event];
   if (nodes != nullptr && !nodes->wants(there.boundary)) nodes = nullptr;
   const std::int64_t here = along(there.boundary);
-  endings_.clear();
-  if (nodes != nullptr) {
-    nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(), nodes->beginnings.size()});
-  }
+  const bool best = semiring_ == LatticeSemiring::kMax;
+  if (nodes != nullptr)
+    nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(),
+                             best ? nodes->sources.size() : nodes->beginnings.size()});
   const float* const scores = window.scores.data() + there.first;
   const auto score_of = [&](int index) { return index < 0 ? 0 : static_cast<double>(scores[index]); };
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
     const auto& [label, signal, score] = step.endings[i];
-    ClosedSegments closed =
-        open_[label].close(here, nodes == nullptr ? ClosingDetail::kNone : ClosingDetail::kAll);
+    ClosedSegments closed = open_of(label).close(
+        here, fixed_->rules[label], nodes == nullptr ? ClosingDetail::kNone : ClosingDetail::kAll);
     if (closed.value > kNegativeInfinity) closed.value += content_of(label);
-    endings_.push_back(closed.value + score_of(score));
+    endings_[i] = closed.value + score_of(score);
     if (nodes == nullptr) continue;
     nodes->endings.push_back(closed.value);
-    if (semiring_ == LatticeSemiring::kMax)
+    if (best)
       nodes->starts.push_back(closed.start < 0 ? -1 : along(closed.start));
     else
       nodes->duration_scores.push_back(closed.duration_score);
   }
-  for (const LatticeStep::Beginning& beginning : step.beginnings) {
-    double total = kNegativeInfinity;
-    int source = -1;
-    for (std::size_t e = beginning.first_edge; e < beginning.last_edge; ++e) {
-      const LatticeStep::Edge& edge = step.edges[e];
-      const double value = endings_[edge.ending] + edge.score;
-      if (semiring_ == LatticeSemiring::kLog) {
-        total = log_add_near(total, value);
-      } else if (value > total) {
-        total = value;
-        source = step.endings[edge.ending].label;
-      }
-    }
-    if (total > kNegativeInfinity) {
-      total += score_of(beginning.score);
+  for (std::size_t n = 0; n < step.beginnings.size(); ++n) {
+    const LatticeStep::Beginning& beginning = step.beginnings[n];
+    Begun& begun = beginnings_[n];
+    begun = beginning.like == n ? sum_of_edges(step, beginning) : beginnings_[beginning.like];
+    begun.value += beginning.more;
+    const double total = begun.value + score_of(beginning.score);
+    if (total > kNegativeInfinity && is_first(beginning.label))
       open_[beginning.label].open(here, total - content_of(beginning.label));
-    }
     if (nodes == nullptr) continue;
-    nodes->beginnings.push_back(total);
-    if (semiring_ == LatticeSemiring::kMax) nodes->sources.push_back(source);
+    if (best)
+      nodes->sources.push_back(begun.source);
+    else
+      nodes->beginnings.push_back(total);
   }
+}
+
+LatticeSweep::Begun LatticeSweep::sum_of_edges(const LatticeStep& step,
+                                               const LatticeStep::Beginning& beginning) const {
+  Begun begun;
+  for (std::size_t e = beginning.first_edge; e < beginning.last_edge; ++e) {
+    const LatticeStep::Edge& edge = step.edges[e];
+    const double value = endings_[edge.ending] + edge.score;
+    if (semiring_ == LatticeSemiring::kLog) {
+      begun.value = log_add_near(begun.value, value);
+    } else if (value > begun.value) {
+      begun = {value, step.endings[edge.ending].label};
+    }
+  }
+  return begun;
 }
 
 std::vector<OpenSegment> LatticeSweep::open_segments(std::int64_t boundary) const {
@@ -216,7 +283,7 @@ std::vector<OpenSegment> LatticeSweep::open_segments(std::int64_t boundary) cons
   std::vector<std::int64_t> starts;
   for (std::size_t c = 0; c < open_.size(); ++c) {
     starts.clear();
-    open_[c].append_starts(boundary, starts);
+    open_of(c).append_starts(boundary, starts);
     for (const std::int64_t start : starts) open.push_back({start, static_cast<int>(c)});
   }
   return open;
@@ -230,8 +297,8 @@ LatticeEnd LatticeSweep::end() {
     const bool forward = direction_ == Direction::kForward;
     const double last = forward ? label.final : label.initial;
     ClosedSegments closed = (forward ? lattice_->cut_end : lattice_->cut_begin)
-                                ? open_[c].close_cut(length_)
-                                : open_[c].close(length_, ClosingDetail::kAll);
+                                ? open_of(c).close_cut(length_)
+                                : open_of(c).close(length_, fixed_->rules[c], ClosingDetail::kAll);
     closed.value += content_of(static_cast<int>(c));
     const double value = closed.value + last;
     if (semiring_ == LatticeSemiring::kLog) {

@@ -25,6 +25,10 @@ struct LatticeStep {
     int signal = -1;
     int score = -1;  // likewise
     std::size_t first_edge = 0, last_edge = 0;
+    // The first beginning whose edges come from the same endings with the same scores but for a difference:
+    // the sum over them is `more` above the one there.
+    std::size_t like = 0;
+    double more = 0;
   };
   struct Edge {
     std::size_t ending = 0;  // index in `endings`
@@ -77,7 +81,7 @@ struct LatticeNodes {
   std::vector<double> endings;          // the segments that end there, without the score of the signal
   std::vector<std::int64_t> starts;     // max semiring: the best segment's other boundary
   std::vector<double> duration_scores;  // log semiring: mean score of the duration
-  std::vector<double> beginnings;       // what begins there, with the score of the signal
+  std::vector<double> beginnings;       // log semiring: what begins there, with the score of the signal
   std::vector<int> sources;             // max semiring: the label before it
   const std::vector<std::int64_t>* only = nullptr;  // the boundaries that are wanted, ascending; null: all
   bool wants(std::int64_t boundary) const;
@@ -92,6 +96,10 @@ struct LatticeEnd {
   std::vector<double> duration_scores;
   int best_label = -1;  // max semiring; of equals the first
 };
+
+// For each label the first one whose segments begin where those of this label begin, with the same values:
+// for edges, signals, columns and laws alike. They may differ in how they end, and in the residue.
+std::vector<int> labels_that_begin_alike(const Lattice& lattice, Direction direction);
 
 // A segment of a label that has begun at a boundary and may go on.
 struct OpenSegment {
@@ -124,6 +132,17 @@ class LatticeSweep {
     std::size_t next = 0;  // in the places of the window
     std::int64_t met = 0;  // the boundary at which that place is met
   };
+  // What does not change while the sweep goes on.
+  struct Fixed {
+    std::vector<LinearLaw> linear_laws;  // by law; empty in the max semiring
+    std::vector<DurationRule> rules;     // by label
+    std::vector<int> starts_of;  // by label: whose open segments it shares, its own or those of one before
+  };
+  // What comes before a segment, without the score of the signal where it begins.
+  struct Begun {
+    double value = kNegativeInfinity;
+    int source = -1;  // max semiring: the label before it
+  };
   void prepare_barriers();
   void begin();
   void meet(const LatticeWindow& window, const LatticeStep& step, std::size_t event, LatticeNodes* nodes);
@@ -133,6 +152,10 @@ class LatticeSweep {
   std::int64_t along(std::int64_t boundary) const {
     return direction_ == Direction::kForward ? boundary : length_ - boundary;
   }
+  Begun sum_of_edges(const LatticeStep& step, const LatticeStep::Beginning& beginning) const;
+  bool is_first(std::size_t label) const { return fixed_->starts_of[label] == static_cast<int>(label); }
+  OpenSegments& open_of(std::size_t label) { return open_[fixed_->starts_of[label]]; }
+  const OpenSegments& open_of(std::size_t label) const { return open_[fixed_->starts_of[label]]; }
   double content_of(int label) const {
     const int column = lattice_->labels[label].column;
     return column < 0 ? 0 : content_[column];
@@ -143,10 +166,12 @@ class LatticeSweep {
   LatticeSemiring semiring_;
   std::int64_t length_;
   bool begun_ = false;
-  std::shared_ptr<const std::vector<LinearLaw>> linear_laws_;  // by law; none in the max semiring
-  std::vector<OpenSegments> open_;                             // (C)
-  std::vector<double> content_;                                // (columns)
-  std::vector<double> endings_;                                // scratch of meet()
+  std::shared_ptr<const Fixed> fixed_;
+  std::vector<OpenSegments> open_;  // (C), those that are shared once
+  std::vector<double> content_;     // (columns)
+  // Scratch of meet().
+  std::vector<double> endings_;
+  std::vector<Begun> beginnings_;
   std::vector<BarrierTurn> turns_;
 };
 

@@ -31,21 +31,26 @@ LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest) {
   return linear;
 }
 
+DurationRule duration_rule(const LatticeLaw& law, const LatticeLabel& label) {
+  const auto longest = static_cast<std::int64_t>(law.table.size());
+  DurationRule rule{label.residue, longest - (longest - label.residue + label.modulus) % label.modulus};
+  if (law.log_tail > kNegativeInfinity && rule.tail_from >= 1)
+    rule.tail_score = law.table[static_cast<std::size_t>(rule.tail_from - 1)];
+  return rule;
+}
+
 OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLaw* cut,
-                           const LatticeLaw* twice_cut, const LatticeLabel& label, LatticeSemiring semiring)
+                           const LatticeLaw* twice_cut, int modulus, bool keeps_tail,
+                           LatticeSemiring semiring)
     : law_(&law),
       linear_(&linear),
       cut_(cut),
       twice_cut_(twice_cut),
       semiring_(semiring),
-      modulus_(label.modulus),
-      residue_(label.residue),
+      modulus_(modulus),
+      keeps_tail_(keeps_tail),
       longest_(static_cast<std::int64_t>(law.table.size())),
-      tail_from_(longest_ - (longest_ - label.residue + label.modulus) % label.modulus),
-      has_tail_(law.log_tail > kNegativeInfinity && tail_from_ >= 1 &&
-                law.table[static_cast<std::size_t>(tail_from_ - 1)] > kNegativeInfinity),
-      keeps_tail_(cut == nullptr ? has_tail_ : law.log_tail > kNegativeInfinity),
-      classes_(static_cast<std::size_t>(label.modulus)) {}
+      classes_(static_cast<std::size_t>(modulus)) {}
 
 int OpenSegments::class_of(std::int64_t boundary) const {
   if (modulus_ == 1) return 0;
@@ -141,10 +146,9 @@ void OpenSegments::add_to_tail(Tail& tail, double value, std::int64_t start) con
   tail.sum_starts += weight * static_cast<double>(start);
 }
 
-double OpenSegments::tail_score(const Class& kept, std::int64_t boundary) const {
-  if (kept.tail.value == kNegativeInfinity || !has_tail_) return kNegativeInfinity;
-  return kept.tail.value + law_->table[tail_from_ - 1] +
-         static_cast<double>(boundary - tail_from_) * law_->log_tail;
+double OpenSegments::tail_score(const Class& kept, std::int64_t boundary, const DurationRule& rule) const {
+  if (kept.tail.value == kNegativeInfinity || rule.tail_score == kNegativeInfinity) return kNegativeInfinity;
+  return kept.tail.value + rule.tail_score + static_cast<double>(boundary - rule.tail_from) * law_->log_tail;
 }
 
 // Adds segments of that duration score that began at `start`.
@@ -158,8 +162,8 @@ void OpenSegments::add(ClosedSegments& closed, double value, double score, std::
   closed.duration_score += std::exp(value - closed.value) * (score - closed.duration_score);
 }
 
-ClosedSegments OpenSegments::close(std::int64_t boundary, ClosingDetail detail) {
-  ClosedSegments closed = close_begun(boundary, detail);
+ClosedSegments OpenSegments::close(std::int64_t boundary, const DurationRule& rule, ClosingDetail detail) {
+  ClosedSegments closed = close_begun(boundary, rule, detail);
   if (cut_value_ == kNegativeInfinity) return closed;
   const double score = duration_score(cut_->table, cut_->log_tail, 1, 0, boundary);
   // The latest is the best among equals.
@@ -192,20 +196,21 @@ ClosedSegments OpenSegments::close_cut(std::int64_t boundary) const {
   return closed;
 }
 
-ClosedSegments OpenSegments::close_begun(std::int64_t boundary, ClosingDetail detail) {
-  Class& kept = classes_[class_of(boundary - residue_)];
+ClosedSegments OpenSegments::close_begun(std::int64_t boundary, const DurationRule& rule,
+                                         ClosingDetail detail) {
+  Class& kept = classes_[class_of(boundary - rule.residue)];
   if (boundary - kept.oldest > longest_) age(kept, boundary);
   // What begins here does not end here.
   if (kept.oldest == kNone && kept.tail.value == kNegativeInfinity) return {};
   std::size_t last = kept.boundaries.size();
   while (last > kept.first && kept.boundaries[last - 1] == boundary) --last;
   if (last == kept.first && kept.tail.value == kNegativeInfinity) return {};
-  return semiring_ == LatticeSemiring::kLog ? sum(kept, last, boundary, detail)
-                                            : best(kept, last, boundary, detail);
+  return semiring_ == LatticeSemiring::kLog ? sum(kept, last, boundary, rule, detail)
+                                            : best(kept, last, boundary, rule, detail);
 }
 
 ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
-                                       double tail, ClosingDetail detail) const {
+                                       const DurationRule& rule, double tail, ClosingDetail detail) const {
   const double* const weights = kept.weights.data();
   const std::int64_t* const boundaries = kept.boundaries.data();
   const auto sum_with = [&](const double* factors) {
@@ -226,22 +231,23 @@ ClosedSegments OpenSegments::quick_sum(const Class& kept, std::size_t last, std:
   closed.value = base + std::log(total);
   if (detail == ClosingDetail::kNone) return closed;
   closed.duration_score = sum_with(linear_->factors_scores.data());
-  if (tail_weight > 0) closed.duration_score += tail_weight * mean_tail_score(kept, boundary);
+  if (tail_weight > 0) closed.duration_score += tail_weight * mean_tail_score(kept, boundary, rule);
   closed.duration_score /= total;
   return closed;
 }
 
 // The mean score of the durations in the tail.
-double OpenSegments::mean_tail_score(const Class& kept, std::int64_t boundary) const {
-  return law_->table[tail_from_ - 1] +
-         (static_cast<double>(boundary - tail_from_) - kept.tail.mean_start()) * law_->log_tail;
+double OpenSegments::mean_tail_score(const Class& kept, std::int64_t boundary,
+                                     const DurationRule& rule) const {
+  return rule.tail_score +
+         (static_cast<double>(boundary - rule.tail_from) - kept.tail.mean_start()) * law_->log_tail;
 }
 
 ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t boundary,
-                                 ClosingDetail detail) const {
-  const double tail = tail_score(kept, boundary);
+                                 const DurationRule& rule, ClosingDetail detail) const {
+  const double tail = tail_score(kept, boundary, rule);
   ClosedSegments closed;
-  if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, tail, detail);
+  if (!linear_->factors.empty()) closed = quick_sum(kept, last, boundary, rule, tail, detail);
   if (closed.value > kNegativeInfinity) return closed;
   const double* const table = law_->table.data();
   double largest = tail, largest_start = kNegativeInfinity;
@@ -263,7 +269,7 @@ ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t bou
   if (tail - largest >= kNegligible) {
     const double weight = std::exp(tail - largest);
     total += weight;
-    weighed += weight * mean_tail_score(kept, boundary);
+    weighed += weight * mean_tail_score(kept, boundary, rule);
   }
   closed.value = largest + std::log(total);
   closed.duration_score = weighed / total;
@@ -277,9 +283,9 @@ ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t bou
 }
 
 ClosedSegments OpenSegments::best(const Class& kept, std::size_t last, std::int64_t boundary,
-                                  ClosingDetail detail) const {
+                                  const DurationRule& rule, ClosingDetail detail) const {
   const double* const table = law_->table.data();
-  ClosedSegments closed{tail_score(kept, boundary), kept.tail.best_start, 0};
+  ClosedSegments closed{tail_score(kept, boundary, rule), kept.tail.best_start, 0};
   const auto value_of = [&](std::size_t i) {
     return kept.values[i] + table[boundary - kept.boundaries[i] - 1];
   };

@@ -1,4 +1,4 @@
-// The segments of one label that have begun and may go on: what the sum over durations is taken of.
+// The segments of a label that have begun and may go on: what the sum over durations is taken of.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +40,25 @@ struct LinearLaw {
 // The durations up to `longest`.
 LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest);
 
-// Starts lie in the order of the boundaries at which they were opened, by the remainder of the boundary,
-// so that those with a forbidden remainder are not looked at. Those more than K ago are one sum per
-// remainder, which the tail lowers step by step. In the log semiring a start also has its weight, exp of its
-// value less a scale that its class has. Copies are states to go on from.
+// The durations of a law that a label may have.
+struct DurationRule {
+  int residue = 0;
+  std::int64_t tail_from = 0;  // the longest duration of the table that leaves the residue
+  double tail_score = -std::numeric_limits<double>::infinity();  // its score; -inf: there is no tail
+};
+DurationRule duration_rule(const LatticeLaw& law, const LatticeLabel& label);
+
+// Labels that begin alike and differ in their residues may share one. Starts lie in the order of the
+// boundaries at which they were opened, by the remainder of the boundary, so that those with a forbidden
+// remainder are not looked at. Those more than K ago are one sum per remainder, which the tail lowers step by
+// step. In the log semiring a start also has its weight, exp of its value less a scale that its class has.
+// Copies are states to go on from.
 class OpenSegments {
  public:
   // All must outlive it. `cut`, `twice_cut`: null where no segment is cut at an end of the sequence.
+  // `keeps_tail`: durations beyond the table are possible, for some residue or at such an end.
   OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const LatticeLaw* cut,
-               const LatticeLaw* twice_cut, const LatticeLabel& label, LatticeSemiring semiring);
+               const LatticeLaw* twice_cut, int modulus, bool keeps_tail, LatticeSemiring semiring);
 
   // A segment begins at `boundary`. `value`: everything before, less the content up to here.
   void open(std::int64_t boundary, double value);
@@ -58,8 +68,8 @@ class OpenSegments {
   void forget(std::int64_t boundary);
   // Adds where those began that may end at `boundary` or beyond, without order. Max semiring.
   void append_starts(std::int64_t boundary, std::vector<std::int64_t>& starts) const;
-  // Over all that may end at `boundary`.
-  ClosedSegments close(std::int64_t boundary, ClosingDetail detail);
+  // Over all that may end at `boundary` by the rule, which is that of the law and the modulus.
+  ClosedSegments close(std::int64_t boundary, const DurationRule& rule, ClosingDetail detail);
   // Over all that are open at `boundary`, the last one, and end behind it.
   ClosedSegments close_cut(std::int64_t boundary) const;
 
@@ -83,17 +93,19 @@ class OpenSegments {
     void drop_gone();
   };
   void age(Class& kept, std::int64_t boundary) const;
-  double mean_tail_score(const Class& kept, std::int64_t boundary) const;
-  double tail_score(const Class& kept, std::int64_t boundary) const;
-  ClosedSegments close_begun(std::int64_t boundary, ClosingDetail detail);
+  double mean_tail_score(const Class& kept, std::int64_t boundary, const DurationRule& rule) const;
+  double tail_score(const Class& kept, std::int64_t boundary, const DurationRule& rule) const;
+  ClosedSegments close_begun(std::int64_t boundary, const DurationRule& rule, ClosingDetail detail);
   void add(ClosedSegments& closed, double value, double score, std::int64_t start) const;
-  ClosedSegments sum(Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
+  ClosedSegments sum(Class& kept, std::size_t last, std::int64_t boundary, const DurationRule& rule,
+                     ClosingDetail detail) const;
   void add_to_tail(Tail& tail, double value, std::int64_t start) const;
   // Nothing (-inf) where weights are too small to tell, or the tail is too large.
-  ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary, double tail,
-                           ClosingDetail detail) const;
+  ClosedSegments quick_sum(const Class& kept, std::size_t last, std::int64_t boundary,
+                           const DurationRule& rule, double tail, ClosingDetail detail) const;
   void rescale(Class& kept, double scale) const;
-  ClosedSegments best(const Class& kept, std::size_t last, std::int64_t boundary, ClosingDetail detail) const;
+  ClosedSegments best(const Class& kept, std::size_t last, std::int64_t boundary, const DurationRule& rule,
+                      ClosingDetail detail) const;
   int class_of(std::int64_t boundary) const;
 
   const LatticeLaw* law_;
@@ -102,11 +114,9 @@ class OpenSegments {
   // The segment that began before 0: what open_cut() was given.
   double cut_value_ = -std::numeric_limits<double>::infinity();
   LatticeSemiring semiring_;
-  int modulus_, residue_;
+  int modulus_;
+  bool keeps_tail_;
   std::int64_t longest_;        // K
-  std::int64_t tail_from_;      // the longest duration of the table that has the residue
-  bool has_tail_;               // and it is possible there
-  bool keeps_tail_;             // or at the cut end of the sequence
   std::vector<Class> classes_;  // by remainder
 };
 

@@ -290,18 +290,29 @@ TEST_CASE("probabilities of predicted genes are those of their paths") {
   const GeneLattice lattice = compile(model, "m");
   const auto length = static_cast<std::int64_t>(bases.size());
   const PredictedSequence found = predict_genes(model, lattice, bases, 2);
-  REQUIRE(found.genes.size() == 1);
-  CHECK(found.genes[0].exons.size() == 2);
-  // With one gene, the path that has it and nothing else is one segmentation of those that have it.
-  const auto path = path_of_genes(model, lattice, bases, genome.genes, 0, length);
-  const auto features =
-      features_of_path(model, lattice, SequenceSource(model, lattice, bases, 0, length), *path);
-  REQUIRE(features);
-  const double alone = std::exp(score_of(model, *features) - found.log_z);
-  CHECK(found.genes[0].probability >= alone - 1e-9);
-  CHECK(found.genes[0].probability <= found.genes[0].exons[0].probability + 1e-9);
-  CHECK(found.genes[0].probability <= found.genes[0].start_probability + 1e-9);
-  CHECK(std::abs(found.score - score_of(model, *features)) < 1e-6);
+  REQUIRE(!found.genes.empty());
+  // The path that has these genes and no other is one segmentation of those that have each of them.
+  const SequenceSource source(model, lattice, bases, 0, length);
+  const auto score_with = [&](const std::vector<CodingTranscript>& genes) {
+    const auto path = path_of_genes(model, lattice, bases, genes, 0, length);
+    REQUIRE(path);
+    const auto features = features_of_path(model, lattice, source, *path);
+    REQUIRE(features);
+    return score_of(model, *features);
+  };
+  std::vector<CodingTranscript> genes;
+  for (const PredictedGene& gene : found.genes) {
+    genes.emplace_back().strand = gene.strand;
+    for (const PredictedExon& exon : gene.exons) genes.back().exons.push_back(exon.exon);
+  }
+  const double score = score_with(genes), probability = std::exp(score - found.log_z);
+  CHECK(std::abs(found.score - score) < 1e-6);
+  CHECK(found.score >= score_with(genome.genes) - 1e-6);
+  for (const PredictedGene& gene : found.genes) {
+    CHECK(gene.probability >= probability - 1e-9);
+    CHECK(gene.probability <= gene.exons[0].probability + 1e-9);
+    CHECK(gene.probability <= gene.start_probability + 1e-9);
+  }
 }
 
 TEST_CASE("a motif is found at unknown places") {
