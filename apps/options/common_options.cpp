@@ -233,7 +233,8 @@ CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
 void add_sites_option(CLI::App& command, InputOptions& input) {
   command.add_flag(
       "--sites", input.sites,
-      "rows of text are sites at the base where they begin (calls of methylation, probes): segments "
+      "rows of text and values of bigWig are sites at the base where they begin (calls of methylation, "
+      "probes): segments "
       "last so many bases, and bases between sites cost nothing");
 }
 

@@ -4,7 +4,9 @@ import json
 import math
 import random
 
+import bigwig
 from harness import DATA, check
+from make_inputs import bigwig_track
 
 LABELS = 3
 MODEL = {
@@ -114,6 +116,14 @@ def test_regions_and_several_files(box):
     box.ok("decode -p model.json --sites -o two.bed methylated.bedgraph total.bedgraph")
     box.ok("decode -p model.json --sites -o one.bed calls.cov")
     check(rows_of(box.text("one.bed")) == rows_of(box.text("two.bed")), "two files differ from one")
+    # The same as bigWig, whose intervals are sites.
+    for name in ("methylated", "total"):
+        lines = rows_of(box.text(name + ".bedgraph"))
+        sections = [section for chromosome in ("chr1", "chr2") for section in bigwig.bedgraph(
+            chromosome, [(int(row[1]), int(row[2]), float(row[3])) for row in lines if row[0] == chromosome])]
+        bigwig_track(box, name + ".bw", {"chr1": 100000, "chr2": 100000}, sections)
+    box.ok("decode -p model.json --sites -o three.bed methylated.bw total.bw")
+    check(rows_of(box.text("one.bed")) == rows_of(box.text("three.bed")), "bigWig differs from text")
 
 
 def test_what_sites_cannot_do_is_refused(box):
