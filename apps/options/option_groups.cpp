@@ -28,7 +28,8 @@ constexpr std::array kGroups = {
                 "--chromhmm-out --cell "},
     OptionGroup{"Labels", "train", " --labels --background --unlabeled --tier "},
     OptionGroup{"Model", "train",
-                " --max-duration --min-duration --tail --duration --boundary-window --edges --transform "
+                " --emission --outliers --tie --max-duration --min-duration --tail --duration "
+                "--boundary-window --edges --transform "
                 "--centering --missing "
                 "--init --freeze "},
     OptionGroup{"Model", "learn",

@@ -35,11 +35,9 @@ void maximize(const ParameterGradient& counts, const SegmentLaw& law, const Froz
 double log_likelihood_of(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
                          const Emissions& emissions, const ValueCounts& values, ParameterGradient* counts,
                          PosteriorRows& posteriors) {
-  const double base = emissions.base_measure(values);
-  if (emissions.densities() == nullptr) return log_evidence(data, parameters, engine, counts) + base;
-  const DensityScores scores(parameters);
-  const DensityPass pass{scores, posteriors};
-  return log_evidence(data, parameters, engine, counts, &pass) + base;
+  return log_evidence(data, parameters, engine, counts,
+                      emissions.densities() == nullptr ? nullptr : &posteriors) +
+         emissions.base_measure(values);
 }
 
 double score_of(const std::vector<double>& counts, const std::vector<double>& scores) {

@@ -18,6 +18,7 @@
 #include "io/json/stats_json.h"
 #include "io/params/params_json.h"
 #include "log/log.h"
+#include "model/missing_tracks.h"
 #include "runs/device_choice.h"
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
@@ -91,6 +92,7 @@ std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
       "{}, {}{}, durations {} up to {}{}", plural(first.num_labels(), "label"), plural(inputs, "track"),
       squares > 0 ? " with " + plural(squares, "square") : "", std::string(first.duration.kind->name()),
       first.chain.max_duration, first.chain.has_tail() ? " bins and a tail" : " bins");
+  if (!setup.emission_text.empty()) text += ", emissions " + escape_control(setup.emission_text);
   if (first.boundary)
     text += fmt::format(", boundary window {}..{}", first.boundary->first, first.boundary->last);
   if (setup.margin > 0) text += ", margin " + short_number(setup.margin);
@@ -182,6 +184,7 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
   record.converged = state.converged;
   record.stopped_because = state.reason;
   trained.training = training_record_text(record);
+  remove_absences(trained);
   return trained;
 }
 
@@ -276,8 +279,8 @@ void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks) {
   say_setup(options, setup, device, log);
   const PieceSums sums(setup.inputs.training, setup.inputs.validation, options.engine, &ranks);
   if (!ranks.is_first()) return sums.serve(setup.first);
-  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
-  const Penalties penalties(options.penalty, setup.first);
+  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty, setup.emissions);
+  const Penalties penalties(options.penalty, setup.first, setup.emissions != nullptr);
   const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
                                 options.engine, setup.margin, &ranks);
   say_problem(setup, space.size(), ranks, log);
@@ -309,7 +312,7 @@ std::string plan_train(const TrainOptions& options) {
   cut_for(options, setup);
   const std::size_t needed = needed_memory(setup, options.engine);
   check_memory(options, needed);
-  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
+  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty, setup.emissions);
   std::string text = "engine\t" +
                      engine_line(*make_engine(options.engine, setup.first.chain), options.engine.threads) +
                      "\n";

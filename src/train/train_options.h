@@ -13,6 +13,7 @@
 #include "model/durations/duration.h"
 #include "model/parameters.h"
 #include "runs/run_options.h"
+#include "train/emissions/emission_choice.h"
 #include "train/fit/fit_state.h"
 
 namespace semicrf {
@@ -79,7 +80,10 @@ struct TrainOptions {
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
   ShapeOptions shape;
-  std::vector<std::string> freeze;  // names of parts, parameter_space.h
+  std::vector<std::string> emission;  // --emission as it was given; empty: heads, or the densities of --init
+  EmissionWishes emissions;           // what it and --outliers and --tie say
+  std::vector<std::string> tie;       // as it was given
+  std::vector<std::string> freeze;    // names of parts, parameter_space.h
   PenaltyOptions penalty;
   std::optional<double> margin;  // objective.h
   Optimizer optimizer = Optimizer::kLbfgs;

@@ -12,6 +12,7 @@
 #include "apps/commands.h"
 #include "apps/console/console.h"
 #include "apps/options/common_options.h"
+#include "apps/options/emission_options.h"
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "inputs/arguments/input_arguments.h"
@@ -30,7 +31,7 @@ struct LearnArguments {
   EngineArguments engine;
   LearnOptions options;
   std::vector<std::string> labels;
-  std::vector<std::string> emissions;
+  EmissionArguments emission;
   std::string preset;
   std::string transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
@@ -75,13 +76,13 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   options.law.durations = law_from_name(arguments.durations);
   options.engine = engine_options(arguments.engine);
   options.input.threads = options.engine.threads;
+  options.tie = arguments.emission.tie;
   if (!arguments.preset.empty()) apply_preset(arguments.preset, options);
-  EmissionWishes& wishes = options.emissions;
-  for (const std::string& text : arguments.emissions)
-    if (text != "auto") wishes.choices.push_back(emission_choice(text));
-  wishes.tied = tied_parts(options.tie);
+  EmissionArguments emission = arguments.emission;
+  emission.tie = options.tie;  // with those of the preset
+  add_wishes(emission, options.emissions);
   options.law.tied = std::ranges::find(options.tie, kTiedDurations) != options.tie.end();
-  add_frozen(options.freeze, wishes);
+  add_frozen(options.freeze, options.emissions);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
   if (arguments.init == "random") {
@@ -163,24 +164,7 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
           "copies (default: 5). methylation (unmethylated, low, partial, full; --sites) takes the tracks "
           "methylated and total, as files of calls have them")
       ->type_name("copy-number[:MOST]|methylation");
-  add_repeatable(
-      command, "--emission", arguments.emissions,
-      "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, student-t, "
-      "poisson or negative-binomial (counts), binomial or beta-binomial (pairs of tracks, successes "
-      "and trials), categorical (whole numbers from 0 on); auto (default): by the values. Of single "
-      "tracks: x=student-t, successes/trials=binomial, counts/exposure=negative-binomial")
-      ->type_name("[TRACK[/TRACK]=]FAMILY");
-  add_number(command, "--outliers", options.emissions.outliers,
-             "share of the values of gaussian and student-t tracks that are anywhere from the least to the "
-             "largest, and say little",
-             CLI::Range(0.0, 0.5));
-  command
-      .add_option("--tie", options.tie,
-                  "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
-                  "freedom, dispersions); durations: one law of them for all labels")
-      ->type_name("PART,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_emission_options(command, arguments.emission, " (default)");
   add_choice(command, "--transform", arguments.transform,
              "transform of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});

@@ -14,6 +14,7 @@
 #include "apps/commands.h"
 #include "apps/console/console.h"
 #include "apps/options/common_options.h"
+#include "apps/options/emission_options.h"
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
@@ -33,6 +34,7 @@ struct TrainArguments {
   TrainOptions options;
   std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
               missing = "default", optimizer = "lbfgs", unlabeled = "auto", schedule = "linear";
+  EmissionArguments emission;
   LogArguments log;
   UnitArguments unit;
   std::vector<std::string> labels;  // FILE or SAMPLE=FILE, as typed
@@ -112,6 +114,9 @@ TrainOptions train_options(const TrainArguments& arguments) {
     shape.boundary_window = parse_window(arguments.boundary_window);
   check_resume(options.checkpoint);
   if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
+  options.emission = arguments.emission.emissions;
+  add_wishes(arguments.emission, options.emissions);
+  options.tie = arguments.emission.tie;
   if (!arguments.centering.empty()) shape.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) shape.duration = parse_duration(arguments.duration);
   if (arguments.transform != "auto") shape.transform = transform_from_name(arguments.transform);
@@ -229,9 +234,11 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   add_choice(
       command, "--missing", arguments.missing,
       "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
-      "skip (leave out bins where a track has no value; the sequence is cut there), mean (of the track) or\n"
-      "error; default: zero for bigWig files, skip for arrays",
-      {"default", "zero", "skip", "mean", "error"});
+      "skip (leave out bins where a track has no value; the sequence is cut there), mean (of the track),\n"
+      "marginal (with --emission: the track says nothing there) or error; default: zero for bigWig files, "
+      "skip\n"
+      "for arrays, marginal with --emission",
+      {"default", "zero", "skip", "marginal", "mean", "error"});
   add_choice(command, "--transform", arguments.transform,
              "transform of every track: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});
@@ -239,6 +246,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
 
 void add_model_options(CLI::App& command, TrainArguments& arguments) {
   ShapeOptions& shape = arguments.options.shape;
+  add_emission_options(command, arguments.emission, ". Without it, scores are linear in the tracks");
   command
       .add_option(
           "--max-duration", shape.max_duration,
@@ -270,10 +278,11 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
              "centring of the scores: none (default), mean, position-max or mean-preserving",
              {"none", "mean", "position-max", "mean-preserving"});
   command
-      .add_option(
-          "--freeze", arguments.options.freeze,
-          "hold these parameters at their initial values: emission (weights and bias), weights, bias, "
-          "boundary, transition, duration, tail, start or end; a list separated by commas; may be repeated")
+      .add_option("--freeze", arguments.options.freeze,
+                  "hold these parameters at their initial values: emission (weights and bias, or those of "
+                  "--emission), "
+                  "weights, bias, means, scales, sizes, boundary, transition, duration, tail, start or end; "
+                  "a list separated by commas; may be repeated")
       ->type_name("PART,...")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -250,6 +250,7 @@ void DensityEmissions::start(const PosteriorRows& shares, Parameters& parameters
     tie_parts(densities, weights, rules_.tied);
     DensityFitOptions options = fit_options(group, threads);
     options.max_steps = kStartSteps;
+    options.frozen = {};
     fit_densities(densities, values, options);
   }
 }
@@ -298,6 +299,33 @@ void DensityEmissions::set_coordinates(std::span<const double> coordinates, Para
       const CoordinateRange range = coordinate_range(density, part, least_scale[f]);
       set_coordinate(density, part, std::clamp(coordinates[next++], range.low, range.high));
     }
+}
+
+std::vector<FreeNumber> DensityEmissions::free_numbers(const PosteriorRows& posteriors,
+                                                       const Parameters& parameters, int threads) const {
+  const auto first = static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
+  std::vector<FreeNumber> found;
+  for (const Group& group : groups_of(parameters)) {
+    const auto values = weighted_values(group, posteriors, parameters, threads);
+    const double least_scale = values_[group.observed].least_scale;
+    for (const DensityPart part : kDensityParts) {
+      if (rules_.frozen[part]) continue;
+      bool is_new = true;
+      for (std::size_t i = 0; i < group.tracks.size(); ++i) {
+        const Density& density = parameters.tracks[group.tracks[i]].density;
+        if (!has_part(density, part)) continue;
+        if (is_new) found.push_back({{}, part, coordinate_range(density, part, least_scale)});
+        is_new = !rules_.tied[part];
+        found.back().densities.push_back(group.tracks[i] - first);
+        const DensitySlopes slopes(density);
+        for (const WeightedValue& one : values[i]) {
+          const double slope = slopes(one.x, one.beside).by[static_cast<std::size_t>(part)];
+          found.back().information += one.weight * slope * slope;
+        }
+      }
+    }
+  }
+  return found;
 }
 
 int DensityEmissions::free_parameters(const Parameters& parameters) const {

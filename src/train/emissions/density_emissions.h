@@ -28,6 +28,14 @@ struct DensityRules {
   std::optional<MeanLaw> law = {};
 };
 
+// A number of densities that a fit moves freely; several densities have it where labels are tied.
+struct FreeNumber {
+  std::vector<std::size_t> densities;  // numbers among the densities of the model, in the order of its tracks
+  DensityPart part = DensityPart::kMean;
+  CoordinateRange range;
+  double information = 0;  // sum of its squared slopes over the weighted values
+};
+
 // The input tracks with a density of every observed track for every label behind, weights of 1 for the
 // label's own densities, biases of 0.
 void add_density_tracks(const DensityRules& rules, Parameters& parameters);
@@ -48,6 +56,9 @@ class DensityEmissions {
   // Coordinates of all numbers that are learned, in the order of the tracks; back again, within their ranges.
   std::vector<double> coordinates(const Parameters& parameters) const;
   void set_coordinates(std::span<const double> coordinates, Parameters& parameters) const;
+  // The numbers that are learned, with what these posteriors say of them.
+  std::vector<FreeNumber> free_numbers(const PosteriorRows& posteriors, const Parameters& parameters,
+                                       int threads) const;
   // Numbers that are learned; tied ones count once.
   int free_parameters(const Parameters& parameters) const;
 

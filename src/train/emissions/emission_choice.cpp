@@ -224,15 +224,21 @@ EmissionChoice emission_choice(const std::string& text) {
   return choice;
 }
 
+std::optional<DensityPart> density_part_from_name(std::string_view name) {
+  const auto* const at = std::ranges::find(kDensityPartNames, name);
+  if (at == kDensityPartNames.end()) return std::nullopt;
+  return kDensityParts[static_cast<std::size_t>(at - kDensityPartNames.begin())];
+}
+
 PartSet tied_parts(const std::vector<std::string>& names) {
   PartSet parts;
   for (const std::string& name : names) {
     if (name == kTiedDurations) continue;
-    const auto* const at = std::ranges::find(kDensityPartNames, name);
-    if (at == kDensityPartNames.end())
+    const auto part = density_part_from_name(name);
+    if (!part)
       throw UsageError("--tie: there is no part '" + name + "'",
                        "the parts are " + choices_of(kDensityPartNames) + ", durations");
-    parts.parts[static_cast<std::size_t>(at - kDensityPartNames.begin())] = true;
+    parts[*part] = true;
   }
   return parts;
 }
@@ -248,9 +254,8 @@ void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes) {
     } else if (name == "emission") {
       wishes.frozen.emission = true;
       wishes.frozen_parts.parts.fill(true);
-    } else if (const auto* const at = std::ranges::find(kDensityPartNames, name);
-               at != kDensityPartNames.end()) {
-      wishes.frozen_parts.parts[static_cast<std::size_t>(at - kDensityPartNames.begin())] = true;
+    } else if (const auto part = density_part_from_name(name)) {
+      wishes.frozen_parts[*part] = true;
     } else {
       throw UsageError(
           "--freeze: there is no part '" + name + "'",

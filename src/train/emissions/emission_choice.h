@@ -40,6 +40,8 @@ EmissionChoice emission_choice(const std::string& text);
 // of segments.
 inline constexpr std::string_view kTiedDurations = "durations";
 PartSet tied_parts(const std::vector<std::string>& names);
+// Nothing for a name of another part.
+std::optional<DensityPart> density_part_from_name(std::string_view name);
 void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes);
 
 // The rules for input `tracks` with these raw values, and with `transform` where it is given the transforms

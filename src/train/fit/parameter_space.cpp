@@ -8,6 +8,7 @@
 #include "core/chain_model.h"
 #include "core/error.h"
 #include "core/text/names.h"
+#include "train/emissions/emission_choice.h"
 
 namespace semicrf {
 
@@ -132,6 +133,7 @@ std::string_view part_name(ParameterPart part) {
 std::set<ParameterPart> parse_parts(const std::vector<std::string>& names) {
   std::set<ParameterPart> parts;
   for (const std::string& name : names) {
+    if (density_part_from_name(name)) continue;
     if (name == "emission") {
       parts.insert({ParameterPart::kWeights, ParameterPart::kBias});
       continue;
@@ -139,13 +141,13 @@ std::set<ParameterPart> parse_parts(const std::vector<std::string>& names) {
     const auto known = std::find_if(kPartNames.begin(), kPartNames.end(),
                                     [&](const auto& entry) { return entry.second == name; });
     if (known == kPartNames.end()) {
-      std::vector<std::string_view> all{"emission"};
+      std::vector<std::string_view> all{"emission", "means", "scales", "sizes"};
       for (const auto& entry : kPartNames) all.push_back(entry.second);
       throw UsageError(
           "--freeze: there is no part named \"" + name + "\"",
           "did you mean \"" + std::string(nearest_name(name, all)) +
-              "\"? parts are emission (weights and bias), weights, bias, boundary, transition, duration, "
-              "tail, start and end");
+              "\"? parts are emission (weights and bias, or densities), weights, bias, means, scales, sizes, "
+              "boundary, transition, duration, tail, start and end");
     }
     parts.insert(known->first);
   }
@@ -153,13 +155,16 @@ std::set<ParameterPart> parse_parts(const std::vector<std::string>& names) {
 }
 
 ParameterSpace::ParameterSpace(const Parameters& first, const std::set<ParameterPart>& frozen,
-                               const PathCounts& counts, const PenaltyOptions& penalty)
-    : first_(first), frozen_(frozen) {
+                               const PathCounts& counts, const PenaltyOptions& penalty,
+                               std::shared_ptr<const EmissionSpace> emissions)
+    : first_(first), frozen_(frozen), emissions_(std::move(emissions)) {
+  if (emissions_) frozen_.insert({ParameterPart::kWeights, ParameterPart::kBias});
   if (first.centering == Centering::kMean) frozen_.insert(ParameterPart::kBias);
   if (!first.duration.kind->is_table() && first.duration.kind->parameters().empty())
     frozen_.insert(ParameterPart::kDuration);
   add_scores(counts, penalty);
   add_durations(counts, penalty);
+  if (emissions_) size_ += emissions_->size();
 }
 
 void ParameterSpace::add_plain(std::function<std::vector<double>*(Parameters&)> list,
@@ -268,6 +273,10 @@ std::vector<double> ParameterSpace::pack(const Parameters& parameters) const {
     }
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     x.push_back(log_odds(parameters.duration.tail[free_tails_[i]]) / tail_scale_[i]);
+  if (emissions_) {
+    x.resize(size_);
+    emissions_->pack(parameters, std::span(x).last(emissions_->size()));
+  }
   return x;
 }
 
@@ -298,6 +307,7 @@ Parameters ParameterSpace::unpack(std::span<const double> coordinates) const {
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     spec.tail[free_tails_[i]] = from_log_odds(*x++ * tail_scale_[i]);
   parameters.chain.log_tail = tail_scores(spec);
+  if (emissions_) emissions_->unpack({x, emissions_->size()}, parameters);
   return parameters;
 }
 
@@ -328,6 +338,10 @@ std::vector<double> ParameterSpace::chain(const Parameters& parameters,
   }
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     g.push_back(gradient.tail[free_tails_[i]] * log_slope(spec.tail[free_tails_[i]]) * tail_scale_[i]);
+  if (emissions_) {
+    g.resize(size_);
+    emissions_->chain(parameters, gradient, std::span(g).last(emissions_->size()));
+  }
   return g;
 }
 

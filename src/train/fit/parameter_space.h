@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "model/parameters.h"
 #include "train/data/training_data.h"
+#include "train/fit/emission_space.h"
 #include "train/objective/parameter_gradient.h"
 #include "train/train_options.h"
 
@@ -64,18 +66,24 @@ std::vector<TableStretch> table_stretches(std::span<const double> table, std::si
 enum class ParameterPart { kWeights, kBias, kBoundary, kTransition, kDuration, kTail, kStart, kEnd };
 std::string_view part_name(ParameterPart part);
 
-// UsageError for a name that is no part; "emission" is weights and bias.
+// UsageError for a name that is no part; "emission" is weights and bias. Those of densities
+// (emission_choice.h) are passed over.
 std::set<ParameterPart> parse_parts(const std::vector<std::string>& names);
 
 class ParameterSpace {
  public:
   // `first` fixes shapes, what is forbidden and what is frozen. Under `mean` centring the bias has no effect
-  // and is frozen; so are durations of kind `uniform`.
+  // and is frozen; so are durations of kind `uniform`. `emissions`: the coordinates of weights, biases and
+  // densities, where these are no heads of their own; or null.
   ParameterSpace(const Parameters& first, const std::set<ParameterPart>& frozen, const PathCounts& counts,
-                 const PenaltyOptions& penalty);
+                 const PenaltyOptions& penalty, std::shared_ptr<const EmissionSpace> emissions = nullptr);
 
   std::size_t size() const { return size_; }
   bool is_free(ParameterPart part) const { return !frozen_.contains(part); }
+  bool learns_emissions() const {
+    return emissions_ ? emissions_->size() > 0
+                      : is_free(ParameterPart::kWeights) || is_free(ParameterPart::kBias);
+  }
 
   std::vector<double> pack(const Parameters& parameters) const;
   Parameters unpack(std::span<const double> coordinates) const;
@@ -98,6 +106,7 @@ class ParameterSpace {
 
   Parameters first_;
   std::set<ParameterPart> frozen_;
+  std::shared_ptr<const EmissionSpace> emissions_;
   std::vector<Plain> plain_;
   std::vector<TableStretch> stretches_;  // stretches of a free table
   std::vector<double> formula_scale_;    // (C) where the parameters of a formula are free, else empty

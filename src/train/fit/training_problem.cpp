@@ -63,11 +63,32 @@ double tail_prior(double weight, const Parameters& parameters, const std::vector
   return weight * sum;
 }
 
+// Squares of the changes of the densities' coordinates.
+double changes(double weight, const std::vector<Track>& tracks, const std::vector<Density>& first,
+               std::vector<double>* gradient) {
+  double sum = 0;
+  const std::size_t begin = tracks.size() - first.size();
+  for (std::size_t i = 0; i < first.size(); ++i)
+    for (const DensityPart part : kDensityParts) {
+      if (!has_part(first[i], part)) continue;
+      const double unit = penalty_unit(first[i], part);
+      const double change = (coordinate(tracks[begin + i].density, part) - coordinate(first[i], part)) / unit;
+      sum += change * change;
+      if (gradient != nullptr)
+        (*gradient)[i * kPartCount + static_cast<std::size_t>(part)] += weight * change / unit;
+    }
+  return 0.5 * weight * sum;
+}
+
 }  // namespace
 
-Penalties::Penalties(const PenaltyOptions& options, const Parameters& first)
+Penalties::Penalties(const PenaltyOptions& options, const Parameters& first, bool families)
     : options_(options), start_(first.chain.start_scores), end_(first.chain.end_scores) {
   if (first.chain.has_tail()) tail_ = first.duration.tail;
+  if (!families) return;
+  weights_ = first.emission->weights;
+  for (const Track& track : first.tracks)
+    if (track.is_density()) densities_.push_back(track.density);
 }
 
 double Penalties::value(const Parameters& parameters, ParameterGradient* gradient) const {
@@ -76,7 +97,8 @@ double Penalties::value(const Parameters& parameters, ParameterGradient* gradien
   };
   double sum = 0;
   if (parameters.emission)
-    sum += squares(options_.l2, parameters.emission->weights, {}, part(&ParameterGradient::weights));
+    sum += squares(options_.l2, parameters.emission->weights, weights_, part(&ParameterGradient::weights)) +
+           changes(options_.l2, parameters.tracks, densities_, part(&ParameterGradient::densities));
   if (parameters.boundary) {
     sum += squares(options_.l2_boundary, parameters.boundary->start_weights, {},
                    part(&ParameterGradient::start_weights));
@@ -110,7 +132,7 @@ TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingDat
       sums_(training, validation, engine, ranks),
       positions_(training.positions()) {
   objective_.margin = margin;
-  objective_.emissions = space.is_free(ParameterPart::kWeights) || space.is_free(ParameterPart::kBias);
+  objective_.emissions = space.learns_emissions();
   objective_.boundary = space.is_free(ParameterPart::kBoundary);
   const bool is_alone = ranks == nullptr || ranks->size() == 1;
   side_by_side_ = is_alone && !validation.pieces.empty() &&

@@ -20,10 +20,12 @@ namespace semicrf {
 // What is added to the total negative log-likelihood to keep the parameters small and the durations smooth.
 class Penalties {
  public:
-  // `first` are the parameters the training starts from; start and end scores are drawn to theirs.
-  Penalties(const PenaltyOptions& options, const Parameters& first);
+  // `first` are the parameters the training starts from; start and end scores are drawn to theirs, and so
+  // are, of `families` (emission_space.h), weights and the numbers of densities.
+  Penalties(const PenaltyOptions& options, const Parameters& first, bool families = false);
 
-  // 1/2 l2 |weights|^2 + 1/2 l2_boundary |boundary weights|^2
+  // 1/2 l2 |weights|^2, of families |weights - first weights|^2 and squares of what the coordinates of
+  // densities changed by, in units of penalty_unit + 1/2 l2_boundary |boundary weights|^2
   // + 1/2 l2_transition (|finite transitions|^2 + |start - first start|^2 + |end - first end|^2)
   // + 1/2 smoothness sum over labels and inner durations k of k^3 (B[k+1] - 2 B[k] + B[k-1])^2,
   // the last for tables only and where the three scores are finite;
@@ -35,7 +37,9 @@ class Penalties {
  private:
   PenaltyOptions options_;
   std::vector<double> start_, end_;
-  std::vector<double> tail_;  // (C) q of the first parameters, or empty
+  std::vector<double> tail_;        // (C) q of the first parameters, or empty
+  std::vector<double> weights_;     // where families are learned, else empty
+  std::vector<Density> densities_;  // like weights_
 };
 
 class TrainingProblem {

@@ -17,6 +17,7 @@
 #include "sites/site_engine.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
+#include "train/objective/density_gradient.h"
 #include "train/objective/piece_batch.h"
 #include "train/objective/piece_sums.h"
 #include "train/ranks/ranks.h"
@@ -49,7 +50,11 @@ class PieceEvaluator {
         options_(options),
         objective_(objective),
         ranks_(objective.ranks != nullptr ? *objective.ranks : alone_),
-        log_partitions_(data.pieces.size(), kNegativeInfinity) {}
+        log_partitions_(data.pieces.size(), kNegativeInfinity) {
+    if (!are_sums_of_densities(data, parameters)) return;
+    densities_.emplace(parameters);
+    if (objective.emissions && objective.posteriors == nullptr) density_gradient_.emplace(parameters);
+  }
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const double all = run(PieceBatch::Sum::kAll, pieces, gradient);
@@ -291,11 +296,13 @@ class PieceEvaluator {
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
     const bool by_roles = roles_ && has_role_chain_;
     const bool project = objective_.project && engine.projects() && which_ == PieceBatch::Sum::kAll &&
-                         data_.boundary_arrays() == 0 && !by_roles && objective_.densities == nullptr;
+                         data_.boundary_arrays() == 0 && !by_roles && !densities_;
     PieceBatch::Setup setup{
         .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
     setup.precision = engine.precision();
     setup.project = project;
+    setup.densities = densities_ ? &*densities_ : nullptr;
+    setup.density_gradient = density_gradient_ ? &*density_gradient_ : nullptr;
     setup.with_gradient = with_gradient;
     setup.roles = roles_.get();
     setup.has_role_chain = by_roles;
@@ -333,8 +340,8 @@ class PieceEvaluator {
       for (const std::size_t i : pieces) setup.pieces.push_back(&data_.pieces[i]);
       for (std::size_t end = 0; const std::vector<std::size_t>& shard : shards)
         setup.shard_ends.push_back(end += shard.size());
-      if (objective_.densities != nullptr && setup.with_gradient)
-        for (const std::size_t i : pieces) setup.posteriors.push_back(&objective_.densities->posteriors[i]);
+      if (objective_.posteriors != nullptr && setup.with_gradient)
+        for (const std::size_t i : pieces) setup.posteriors.push_back(&(*objective_.posteriors)[i]);
       PieceBatch batch(std::move(setup));
       std::vector<double> truths(pieces.size());
       const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(pieces.size(), 1024)));
@@ -402,8 +409,10 @@ class PieceEvaluator {
   const TrainingData& data_;
   const Parameters& parameters_;
   LinearHeads heads_;
-  std::unique_ptr<EdgeRoles> roles_;  // roles of the pieces at hand; null: they were not cut
-  bool has_role_chain_ = false;       // whether engines have their chain; else they know cut edges
+  std::optional<DensityScores> densities_;           // where these make the scores
+  std::optional<DensityGradient> density_gradient_;  // where it is wanted
+  std::unique_ptr<EdgeRoles> roles_;                 // roles of the pieces at hand; null: they were not cut
+  bool has_role_chain_ = false;  // whether engines have their chain; else they know cut edges
   EngineOptions options_;
   ObjectiveOptions objective_;
   Ranks alone_;
@@ -421,6 +430,10 @@ std::size_t head_weights(const Parameters& parameters) {
 
 }  // namespace
 
+bool are_sums_of_densities(const TrainingData& data, const Parameters& parameters) {
+  return data.num_tracks < parameters.num_tracks() && has_only_densities(parameters);
+}
+
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient) {
@@ -428,10 +441,10 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
 }
 
 double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
-                    ParameterGradient* gradient, const DensityPass* densities) {
+                    ParameterGradient* gradient, PosteriorRows* posteriors) {
   ObjectiveOptions options;
-  options.densities = densities;
-  if (densities != nullptr) densities->posteriors.resize(data.pieces.size());
+  options.posteriors = posteriors;
+  if (posteriors != nullptr) posteriors->resize(data.pieces.size());
   return PieceEvaluator(data, parameters, engine, options).run_evidence(gradient);
 }
 

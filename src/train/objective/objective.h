@@ -17,9 +17,7 @@
 
 namespace semicrf {
 
-class DensityScores;
 class Ranks;
-struct DensityPass;
 
 // Label posteriors of all bins: of each piece (T, C), row-major.
 using PosteriorRows = std::vector<std::vector<float>>;
@@ -30,7 +28,7 @@ struct ObjectiveOptions {
   // likelihood. Bins that have not one known label have none.
   double margin = 0;
   // Which derivatives are wanted.
-  bool emissions = true;  // derivatives by weights and bias
+  bool emissions = true;  // derivatives by weights and bias, or by the numbers of densities
   bool boundary = true;
   // Whether an engine that can do so applies the linear heads. The value has the same bits either way;
   // derivatives by the heads' weights add up in another order.
@@ -38,8 +36,12 @@ struct ObjectiveOptions {
   // Processes that share out the work, all of which must call at the same time with the same arguments; rank
   // 0 gets the result, with the same bits as from one process. Null: this process alone.
   Ranks* ranks = nullptr;
-  const DensityPass* densities = nullptr;  // log_evidence; that of a run of one process
+  PosteriorRows* posteriors = nullptr;  // log_evidence; of a run of one process
 };
+
+// Whether data hold the features of the input tracks alone, and scores are sums of the log densities that the
+// parameters make of them (has_only_densities).
+bool are_sums_of_densities(const TrainingData& data, const Parameters& parameters);
 
 // Summed over `pieces` (indices into data), with the margin; log Z where nothing is known of a piece. With
 // `gradient`, the derivatives are added to it. Pieces are computed side by side, each with its part of the
@@ -50,15 +52,10 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
                                const ObjectiveOptions& options, ParameterGradient* gradient);
 
 // log Z_allowed, summed over all pieces; log Z of those of which nothing is known. With `gradient`, expected
-// counts are added to it. Errors as above. Segments of settled pieces are not looked at.
-// `densities`: scores are sums of log densities, and data hold the features of the input tracks alone. Then
-// with `gradient`, there are no sums of features but the posteriors of all bins.
-struct DensityPass {
-  const DensityScores& scores;
-  PosteriorRows& posteriors;  // set with `gradient`
-};
+// counts are added to it. Errors as above. Segments of settled pieces are not looked at. `posteriors`, of
+// sums of densities: set with `gradient`, to which no derivatives by densities are added then.
 double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
-                    ParameterGradient* gradient, const DensityPass* densities = nullptr);
+                    ParameterGradient* gradient, PosteriorRows* posteriors = nullptr);
 
 // The segments of the best segmentation of each piece, left to right; none where no segmentation is possible.
 // `ranks` as in ObjectiveOptions.

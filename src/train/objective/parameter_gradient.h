@@ -1,12 +1,14 @@
 // Derivatives by everything in Parameters that acts on scores, in the shapes of Parameters.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
 
 #include "core/score_window.h"
 #include "model/parameters.h"
+#include "model/scores/density_slopes.h"
 
 namespace semicrf {
 
@@ -19,6 +21,9 @@ struct ParameterGradient {
   std::vector<double> duration;    // (K, C), by the score of each duration up to K
   std::vector<double> tail;        // (C), by log q; empty without a tail
   std::vector<double> start, end;  // (C)
+  // (D, kPartCount): by the coordinates of each density among the tracks (density_slopes.h); 0 where the data
+  // hold the log densities themselves
+  std::vector<double> densities;
 
   ParameterGradient() = default;
   // Zeros in the shapes of `parameters`.
@@ -29,7 +34,9 @@ struct ParameterGradient {
         duration(parameters.chain.duration_bias.size()),
         tail(parameters.chain.log_tail.size()),
         start(parameters.labels.size()),
-        end(parameters.labels.size()) {
+        end(parameters.labels.size()),
+        densities(kPartCount *
+                  static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_density))) {
     if (!parameters.boundary) return;
     start_weights.resize(parameters.boundary->start_weights.size());
     start_bias.resize(parameters.boundary->start_bias.size());
@@ -51,7 +58,7 @@ struct ParameterGradient {
         &ParameterGradient::weights,    &ParameterGradient::bias,        &ParameterGradient::start_weights,
         &ParameterGradient::start_bias, &ParameterGradient::end_weights, &ParameterGradient::end_bias,
         &ParameterGradient::transition, &ParameterGradient::duration,    &ParameterGradient::tail,
-        &ParameterGradient::start,      &ParameterGradient::end};
+        &ParameterGradient::start,      &ParameterGradient::end,         &ParameterGradient::densities};
   }
 
  private:

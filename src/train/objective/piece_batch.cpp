@@ -10,6 +10,7 @@
 #include "model/scores/score_source.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
+#include "train/objective/density_gradient.h"
 
 namespace semicrf {
 namespace {
@@ -55,10 +56,14 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   window.end = window.length = piece.length;
   window.baseline = work.baseline;
   window.subtract_position_max = setup_.parameters.centering == Centering::kPositionMax;
-  if (setup_.options.densities != nullptr) {
+  if (setup_.densities != nullptr) {
     score_densities(piece, threads, work);
   } else {
     project(piece, threads, work);
+  }
+  if (!setup_.project) {
+    if (!piece.start_scores.empty()) window.start_scores.f32 = piece.start_scores.data();
+    if (!piece.end_scores.empty()) window.end_scores.f32 = piece.end_scores.data();
   }
   const ChainModel& base = setup_.parameters.chain;
   if (setup_.sum == Sum::kAllowed) {
@@ -77,7 +82,7 @@ double PieceBatch::prepare(std::size_t i, int threads) {
 
 // Scores of the log densities of the tracks.
 void PieceBatch::score_densities(const TrainingPiece& piece, int threads, Work& work) const {
-  const DensityScores& densities = setup_.options.densities->scores;
+  const DensityScores& densities = *setup_.densities;
   const auto labels = static_cast<std::size_t>(setup_.parameters.num_labels());
   const auto fill = [&](auto& scores) {
     resize_large(scores, static_cast<std::size_t>(piece.length) * labels);
@@ -120,8 +125,6 @@ void PieceBatch::project(const TrainingPiece& piece, int threads, Work& work) co
                        threads, work.scores)
                  : project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
-    if (!piece.start_scores.empty()) window.start_scores.f32 = piece.start_scores.data();
-    if (!piece.end_scores.empty()) window.end_scores.f32 = piece.end_scores.data();
   }
 }
 
@@ -249,11 +252,16 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
     gradient.start[c] += work.cover[c];
     gradient.end[c] += work.cover[work.cover.size() - labels + c];
   }
-  if (setup_.options.densities != nullptr) {
+  if (!setup_.posteriors.empty()) {
     for (std::size_t i = 0; i < work.cover.size(); ++i) gradient.bias[i % labels] += work.cover[i];
     return;
   }
   if (takes_truth(piece)) take_truth(piece, work, gradient);
+  if (setup_.densities != nullptr) {
+    if (setup_.density_gradient != nullptr)
+      setup_.density_gradient->add(piece, work.cover.data(), threads, gradient);
+    return;
+  }
   const auto rows = [](const std::vector<double>& list) { return list.empty() ? nullptr : list.data(); };
   add_head_gradient(
       setup_.parameters, piece,

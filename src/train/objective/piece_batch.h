@@ -17,6 +17,9 @@
 
 namespace semicrf {
 
+class DensityGradient;
+class DensityScores;
+
 class PieceBatch {
  public:
   // Which segmentations count: all, or those that agree with a piece's evidence.
@@ -34,8 +37,10 @@ class PieceBatch {
     Sum sum = Sum::kAll;
     double penalty = 0;  // allowed_scores.h; of kAllowed
     std::vector<const TrainingPiece*> pieces;
-    std::vector<std::vector<float>*> posteriors = {};  // where those of each piece go (DensityPass), or empty
-    std::vector<std::size_t> shard_ends;               // shards are runs of pieces, with sums of their own
+    const DensityScores* densities = nullptr;           // where these make the scores
+    const DensityGradient* density_gradient = nullptr;  // where derivatives by their numbers are wanted
+    std::vector<std::vector<float>*> posteriors = {};   // where those of each piece go, or empty
+    std::vector<std::size_t> shard_ends;                // shards are runs of pieces, with sums of their own
 
     std::size_t shard_begin(std::size_t shard) const { return shard == 0 ? 0 : shard_ends[shard - 1]; }
   };

@@ -33,9 +33,28 @@ void for_each_score_list(AnyParameters& parameters, Visit visit) {
   }
 }
 
+// The numbers of densities, which act on scores too: four each, in the order of the tracks.
+constexpr std::array kDensityNumbers{&Density::mean, &Density::scale, &Density::degrees, &Density::size};
+
+std::vector<double> density_numbers(const Parameters& parameters) {
+  std::vector<double> numbers;
+  for (const Track& track : parameters.tracks)
+    for (const auto number : kDensityNumbers)
+      if (track.is_density()) numbers.push_back(track.density.*number);
+  return numbers;
+}
+
+void set_density_numbers(const std::vector<double>& numbers, Parameters& parameters) {
+  std::size_t next = 0;
+  for (Track& track : parameters.tracks)
+    for (const auto number : kDensityNumbers)
+      if (track.is_density()) track.density.*number = numbers[next++];
+}
+
 std::string request_of(Question question, const Parameters& parameters) {
   std::string request;
   put(request, question);
+  put(request, density_numbers(parameters));
   for_each_score_list(parameters, [&](const std::vector<double>& list) { put(request, list); });
   return request;
 }
@@ -79,6 +98,7 @@ void PieceSums::serve(const Parameters& first) const {
     ByteReader reader(request);
     const auto question = reader.take<Question>();
     Parameters parameters = first;
+    set_density_numbers(reader.take_list<double>(), parameters);
     for_each_score_list(parameters, [&](std::vector<double>& list) { list = reader.take_list<double>(); });
     if (question == Question::kPaths) {
       best_segmentations(training_, parameters, engine_, ranks_);

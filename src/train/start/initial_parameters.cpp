@@ -203,7 +203,7 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
 Parameters initial_parameters(std::optional<Centering> centering, const DurationShape& shape,
                               const LabelFile& labels, const std::vector<Track>& tracks,
                               std::int64_t bin_size, const TrainingData& training,
-                              const TrainingData& validation) {
+                              const TrainingData& validation, bool with_heads) {
   const PathCounts counts = count_paths(training);
   Parameters parameters;
   parameters.labels = labels.labels;
@@ -218,6 +218,7 @@ Parameters initial_parameters(std::optional<Centering> centering, const Duration
   chain.start_scores = log_shares(counts.segments, 1);
   chain.end_scores.assign(parameters.labels.size(), 0.0);
   set_initial_durations(shape, counts, parameters);
+  if (!with_heads) return parameters;
   parameters.emission = discriminant_emissions(training);
   if (parameters.centering == Centering::kMean)
     std::fill(parameters.emission->bias.begin(), parameters.emission->bias.end(), 0.0);

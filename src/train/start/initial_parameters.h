@@ -39,11 +39,12 @@ std::vector<int> shortest_durations(const std::vector<std::string>& texts, const
 void set_shortest_durations(const std::vector<int>& shortest, Parameters& parameters);
 
 // Transitions from counts, durations from the durations seen, emissions by linear discriminants, boundary
-// weights 0. `data` holds features. Initial term: none. InputError naming a label without a training segment.
+// weights 0, unless there are no heads. Data hold features. Initial term: none. InputError naming a label
+// without a training segment.
 Parameters initial_parameters(std::optional<Centering> centering, const DurationShape& shape,
                               const LabelFile& labels, const std::vector<Track>& tracks,
                               std::int64_t bin_size, const TrainingData& training,
-                              const TrainingData& validation);
+                              const TrainingData& validation, bool with_heads = true);
 
 // Emission weights and biases of Gaussians with one covariance: w_c = S^-1 mean_c, b_c = -mean_c w_c / 2.
 EmissionHead discriminant_emissions(const TrainingData& data);

@@ -23,6 +23,7 @@
 #include "train/data/true_path.h"
 #include "train/objective/objective.h"
 #include "train/start/fit_transforms.h"
+#include "train/start/training_emissions.h"
 
 namespace semicrf {
 namespace {
@@ -51,6 +52,9 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   if (!options.labels.background.empty()) add("background", options.labels.background);
   if (options.labels.unlabeled != Unlabeled::kShort)
     add("unlabeled", options.labels.unlabeled == Unlabeled::kCut ? "cut" : "free");
+  add_texts("emission", options.emission);
+  if (options.emissions.outliers > 0) add("outliers", number(options.emissions.outliers));
+  add_texts("tie", options.tie);
   add_texts("freeze", options.freeze);
   const ShapeOptions& shape = options.shape;
   if (shape.max_duration) add("max-duration", std::to_string(*shape.max_duration));
@@ -218,6 +222,9 @@ class SetUp {
         throw UsageError("--transform cannot be given with --init",
                          "the weights of --init belong to the transforms in that file");
     }
+    check_emission_options(options_, init_ ? &*init_ : nullptr);
+    if (init_ && has_families(*init_)) plan_ = plan_of_init(options_, *init_);
+    const bool families = !options_.emission.empty();
     const std::optional<std::int64_t> given_bin_size = settle_bin_size();
     const std::int64_t bin_size = given_bin_size ? *given_bin_size : default_bin_size(options_.input);
     if (init_) init_->bin_size = bin_size;
@@ -233,17 +240,27 @@ class SetUp {
     }
     const LabelFile& labels = files.front();
     std::vector<Track> tracks =
-        init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.shape.missing);
+        init_ ? init_->tracks
+              : tracks_of_inputs(options_.input,
+                                 families ? missing_of_families(options_) : options_.shape.missing);
     setup_.inputs = read_training_inputs(options_, files, tracks, bin_size);
     if (!given_bin_size) tell_default_bin_size(files, bin_size);
-    if (!init_) {
+    if (families) {
+      plan_ = plan_emissions(options_, tracks, setup_.inputs);
+    } else if (!init_) {
       fit_transforms(setup_.inputs.training, options_.shape.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
       apply_transforms(tracks, setup_.inputs.validation);
       if (labels.background) add_squares(setup_.inputs.training, tracks);
     }
-    add_derived_features(tracks, setup_.inputs.training);
-    add_derived_features(tracks, setup_.inputs.validation);
+    const auto inputs = static_cast<int>(std::ranges::count_if(tracks, &Track::is_input));
+    for (TrainingData* data : {&setup_.inputs.training, &setup_.inputs.validation}) {
+      if (!plan_) {
+        add_derived_features(tracks, *data);
+      } else if (init_) {
+        data->num_tracks = inputs;  // densities are made where they are scored
+      }
+    }
     setup_.counts = count_paths(setup_.inputs.training);
     check_every_label_is_seen(setup_, labels);
     make_first(labels, tracks, bin_size);
@@ -309,7 +326,7 @@ class SetUp {
   // Heads and a margin are chosen unless the kind of the model is given. The calibration that a margin needs
   // is that of a table of durations.
   bool chooses_shape() const {
-    return !init_ && options_.shape.duration == nullptr && !is_linear_chain(setup_.first.chain);
+    return !init_ && !plan_ && options_.shape.duration == nullptr && !is_linear_chain(setup_.first.chain);
   }
 
   // Bases per bin; nothing where neither the command line nor --init says it.
@@ -371,7 +388,7 @@ class SetUp {
         split_into_single_bins(inputs.validation);
       }
       setup_.first = initial_parameters(options_.shape.centering, shape, labels, tracks, bin_size,
-                                        inputs.training, inputs.validation);
+                                        inputs.training, inputs.validation, !plan_);
     }
     set_shortest_durations(shortest, setup_.first);
     // In a linear chain the score of the only duration is a second bias.
@@ -383,6 +400,11 @@ class SetUp {
                        "leave --start-scores and --end-scores out");
     settle_edges();
     setup_.counts = count_paths(inputs.training);
+    if (plan_) {
+      setup_.emission_text = emission_text(*plan_, tracks);
+      setup_.emissions =
+          set_up_emissions(options_, *plan_, inputs.training, setup_.counts, !init_, setup_.first);
+    }
     if (options_.shape.boundary_window) {
       add_boundary_head(*options_.shape.boundary_window, setup_.first);
     } else if (chooses_shape() && !options_.shape.no_boundary && !given) {
@@ -430,6 +452,7 @@ class SetUp {
 
   const TrainOptions& options_;
   mutable std::optional<Parameters> init_;
+  std::optional<EmissionPlan> plan_;  // distributions in the place of heads
   TrainingSetup setup_;
 };
 

@@ -1,6 +1,7 @@
 // Everything of a training run before the first iteration.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,9 +19,11 @@ struct TrainingSetup {
   Parameters first;   // where the fit starts
   PathCounts counts;  // counts of the training data
   std::set<ParameterPart> frozen;
-  double margin = 0;        // objective.h
-  TrainingRecord record;    // files, options and sizes
-  std::string fingerprint;  // digest of files and options, for checkpoints
+  std::shared_ptr<const EmissionSpace> emissions;  // null: linear heads
+  std::string emission_text;                       // their families, or empty
+  double margin = 0;                               // objective.h
+  TrainingRecord record;                           // files, options and sizes
+  std::string fingerprint;                         // digest of files and options, for checkpoints
 };
 
 // Reads labels and tracks, fits the transforms, and makes the first parameters: those of --init, or

@@ -74,19 +74,22 @@ def test_densities_of_a_parameter_file(box):
 
 
 def write_mixed(box):
-    """Two arrays of x (Student with outliers and holes), k of n trials, y counts beside an exposure e."""
+    """Two arrays of x (Student with outliers and holes), k of n trials, y counts beside an exposure e; and their labels."""
     rng = random.Random(21)
-    rows, label = {"a.npy": [], "b.npy": []}, 0
+    rows, label, lines = {"a.npy": [], "b.npy": []}, 0, []
     for name in rows:
         while len(rows[name]) < 700:
             label = (label + rng.randint(1, 2)) % 3
+            begin = len(rows[name])
             for _ in range(rng.randint(6, 30)):
                 x = label + 0.3 * rng.gauss(0, 1) / math.sqrt(rng.gammavariate(2, 0.5)) if rng.random() > 0.03 else rng.uniform(-9, 9)
                 n, p = rng.randint(0, 30), rng.betavariate(3 + 4 * label, 9)
                 e = rng.uniform(0.5, 2.0)
                 mean = rng.gammavariate(4, (1 + 3 * label) * e / 4)
                 rows[name].append([float("nan") if rng.random() < 0.2 else x, sum(rng.random() < p for _ in range(n)), n, poisson(rng, mean), e])
+            lines.append("%s\t%d\t%d\t%s\n" % (name[0], begin, len(rows[name]), "ABC"[label]))
         box.write(name, npy(rows[name]))
+    box.write("labels.bed", "".join(lines))
     return rows
 
 
@@ -197,3 +200,102 @@ def test_wishes_that_cannot_be(box):
     model["emission"]["weights"][0] = [2 * weight for weight in model["emission"]["weights"][0]]
     box.write("twice.json", json.dumps(model))
     box.fails("learn -q --init twice.json -o n.json a.npy", (3,), "weights 0 and 1")
+
+
+TRAIN = "train -q --precision double -b 1 --labels labels.bed -t 1"
+NAMES = " --track-names x,k,n,y,e"
+FAMILIES = " --emission x=student-t --emission k/n=beta-binomial --emission y/e=negative-binomial --outliers 0.05"
+
+
+def nll(box, name):
+    return learned(box, name)["training"]["nll_per_position"]
+
+
+def test_trained_densities(box):
+    write_mixed(box)
+    box.ok(TRAIN + NAMES + FAMILIES + " -o m.json a.npy b.npy")
+    model = learned(box)
+    found = densities(model)
+    check(model["format_version"] == "1.3" and model["training"]["options"]["emission"] == "x=student-t k/n=beta-binomial y/e=negative-binomial", "%r" % model["training"]["options"])
+    check("boundary" not in model and "scale" not in model["training"] and [track["name"] for track in found] == ["%s in %s" % (x, c) for c in "ABC" for x in "xky"], "%r" % found)
+    # What the file says of the true segments, computed by eval from the tracks, is what train made small.
+    box.ok("eval --truth labels.bed -p m.json --precision double --json e.json labels.bed a.npy b.npy")
+    near(-json.loads(box.text("e.json"))["model"]["truth"]["log_likelihood_per_position"], nll(box, "m.json"), 1e-7, "likelihood of the labels")
+    # From distributions that stay at the joint maximum, less is to be had; a fit goes on from its end.
+    box.ok(TRAIN + NAMES + FAMILIES + " --freeze emission -o joint.json a.npy b.npy")
+    for name, truth, margin in (("x", (0, 1, 2), 0.1), ("k", (0.25, 0.4375, 0.55), 0.06), ("y", (1, 4, 7), 0.8)):
+        means = [track["mean"] for track in densities(learned(box, "joint.json")) if track["density_of"] == name]
+        check(all(abs(a - b) < margin for a, b in zip(means, truth)), "%s: means %r" % (name, means))
+    check(nll(box, "m.json") < nll(box, "joint.json") - 1e-3, "%r, %r" % (nll(box, "m.json"), nll(box, "joint.json")))
+    box.ok(TRAIN + " --init m.json -o more.json a.npy b.npy")
+    check(nll(box, "more.json") < nll(box, "m.json") + 1e-6 and densities(learned(box, "more.json")) != found, "%r" % nll(box, "more.json"))
+    box.ok(TRAIN + " --init m.json --freeze emission -o frozen.json a.npy b.npy")
+    check(densities(learned(box, "frozen.json")) == found, "frozen")
+    box.ok(TRAIN + " --init m.json --tie sizes --freeze means -o tied.json a.npy b.npy")
+    tied = densities(learned(box, "tied.json"))
+    check([track["mean"] for track in tied] == [track["mean"] for track in found] and len({track["size"] for track in tied if track["density_of"] == "k"}) == 1, "%r" % tied)
+    # learn goes on from it, and train from what learn found.
+    box.ok("learn -q --precision double --init m.json --max-iterations 3 -o unsupervised.json a.npy b.npy")
+    check_rising(learned(box, "unsupervised.json")["training"]["log_likelihood"])
+    box.ok(TRAIN + " --init unsupervised.json -o again.json a.npy b.npy")
+    check(nll(box, "again.json") < nll(box, "joint.json"), "from a model of learn")
+    # Same bytes on any number of threads, and in two parts.
+    box.ok(TRAIN.replace("-t 1", "-t 3") + NAMES + FAMILIES + " -o t.json a.npy b.npy")
+    check(box.text("t.json") == box.text("m.json"), "other bytes from three threads")
+    fit = TRAIN + NAMES + FAMILIES + " --max-iterations %d --tolerance 0 --checkpoint point --resume point -o %s a.npy b.npy"
+    box.ok(fit % (50, "part.json"))
+    box.ok(fit % (60, "parts.json"))
+    box.ok((fit % (60, "whole.json")).replace(" point", " other"))
+    check(box.text("parts.json") == box.text("whole.json"), "other bytes from a checkpoint")
+    box.ok(TRAIN + NAMES + FAMILIES + " --optimizer adamw --window 200 --max-iterations 5 -o a.json a.npy b.npy")
+    box.ok("decode -q -p m.json --score none -o d.bed a.npy b.npy")
+
+
+def test_trained_families_of_all_tracks(box):
+    """What 0/1 tracks and categories say, holes among them, is read by the other commands as train has it."""
+    rng = random.Random(4)
+    def value(c, f):
+        return math.nan if f == 0 and rng.random() < 0.2 else float(rng.random() < (0.7 if c == f else 0.3)) + float(rng.random() < 0.3) * (f == 2)
+    rows, lines, label = [], [], 0
+    while len(rows) < 900:
+        begin, label = len(rows), 1 - label
+        rows += [[value(label, f) for f in range(3)] for _ in range(rng.randint(4, 20))]
+        lines.append("%%s\t%d\t%d\t%s\n" % (begin, len(rows), "AB"[label]))
+    box.write("z.npy", npy([row[:2] for row in rows]))
+    box.write("c.npy", npy(rows))
+    for name, emission, chosen in (("z", "bernoulli", "bernoulli"), ("z", "auto", "bernoulli"), ("c", "categorical", "categorical"), ("c", "auto", "poisson"), ("c", "gaussian", "gaussian")):
+        box.write("labels.bed", "".join(lines).replace("%s", name))
+        result = box.ok(TRAIN.replace("-q ", "") + " --emission %s -o m.json %s.npy" % (emission, name))
+        check("emissions %s" % chosen in result.stderr, result.stderr[:800])
+        box.ok("eval --truth labels.bed -p m.json --precision double --json e.json labels.bed %s.npy" % name)
+        near(-json.loads(box.text("e.json"))["model"]["truth"]["log_likelihood_per_position"], nll(box, "m.json"), 1e-7, emission)
+        box.ok(TRAIN + " --emission %s --freeze emission -o joint.json %s.npy" % (emission, name))
+        check(nll(box, "m.json") <= nll(box, "joint.json") + 1e-6, emission)
+        check(all(track["missing"] == "marginal" for track in learned(box)["tracks"] if "density_of" not in track and "indicator_of" not in track), "policies")
+    # Without holes arrays are read as they always were.
+    box.write("z.npy", npy([[float(b)] for b in range(2)] * 40))
+    box.write("labels.bed", "".join("z\t%d\t%d\t%s\n" % (i, i + 10, "AB"[i // 10 % 2]) for i in range(0, 80, 10)))
+    box.ok(TRAIN + " --emission gaussian -o m.json z.npy")
+    check(learned(box)["tracks"][0]["missing"] == "skip", "%r" % learned(box)["tracks"])
+
+
+def test_trained_wishes_that_cannot_be(box):
+    write_mixed(box)
+    tail = NAMES + " -o n.json a.npy b.npy"
+    for words, status, what in (("--emission x=student-t", 2, "nothing of the track"),
+                                ("--emission poisson", 3, "negative value"),
+                                ("--emission normal", 2, "no family"),
+                                ("--outliers 0.1", 2, "--outliers is for"),
+                                ("--tie means", 2, "of which there are none"),
+                                ("--freeze scales", 2, "of which there are none"),
+                                ("--freeze scale", 2, "parts are"),
+                                ("--missing marginal", 2, "--emission, which is not given"),
+                                ("--emission gaussian --tie durations", 2, "for learn alone"),
+                                ("--emission gaussian --tie means --freeze means", 2, "cannot be tied, too"),
+                                ("--emission gaussian --boundary-window=-1,1", 2, "--boundary-window"),
+                                ("--emission gaussian --margin 0.1", 2, "--margin"),
+                                ("--emission gaussian --centering mean", 2, "--centering"),
+                                ("--emission categorical", 3, "no category")):
+        box.fails(TRAIN + " " + words + tail, status, what)
+    box.ok(TRAIN + " --emission gaussian --max-iterations 2" + tail.replace("n.json", "m.json"))
+    box.fails(TRAIN + " --init m.json --emission gaussian -o n.json a.npy b.npy", 2, "--init")

@@ -1,0 +1,37 @@
+#include "apps/options/emission_options.h"
+
+#include "apps/options/common_options.h"
+
+namespace semicrf {
+
+void add_emission_options(CLI::App& command, EmissionArguments& arguments, const std::string& more) {
+  add_repeatable(
+      command, "--emission", arguments.emissions,
+      "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, student-t, "
+      "poisson or negative-binomial (counts), binomial or beta-binomial (pairs of tracks, successes "
+      "and trials), categorical (whole numbers from 0 on); auto: by the values" +
+          more +
+          ". Of single "
+          "tracks: x=student-t, successes/trials=binomial, counts/exposure=negative-binomial")
+      ->type_name("[TRACK[/TRACK]=]FAMILY");
+  add_number(command, "--outliers", arguments.outliers,
+             "share of the values of gaussian and student-t tracks that are anywhere from the least to the "
+             "largest, and say little",
+             CLI::Range(0.0, 0.5));
+  command
+      .add_option("--tie", arguments.tie,
+                  "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
+                  "freedom, dispersions); durations (learn alone): one law of them for all labels")
+      ->type_name("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void add_wishes(const EmissionArguments& arguments, EmissionWishes& wishes) {
+  for (const std::string& text : arguments.emissions)
+    if (text != "auto") wishes.choices.push_back(emission_choice(text));
+  wishes.outliers = arguments.outliers;
+  wishes.tied = tied_parts(arguments.tie);
+}
+
+}  // namespace semicrf
