@@ -23,23 +23,33 @@ MODELS = {"two labels, binomial": ["--sites", "--labels", "2", "--emission", "bi
           "preset": ["--preset", "methylation"]}
 
 
-def simulate(calls, seed, out):
-    """Writes calls to `out`; gives the base and the true label of each CpG."""
-    draw, lines, truth = random.Random(seed), [], []
+def draw_labels(rows, draw):
+    """A label for each row of a coverage file."""
+    labels = []
     label, end = 3, None
-    for row in (line.split() for line in open(calls)):
-        base, calls_here = int(row[1]) - 1, int(row[4]) + int(row[5])
+    for row in rows:
+        base = int(row[1]) - 1
         end = base + draw.expovariate(1 / LENGTHS[label]) if end is None else end
         while base >= end:
             label = draw.choices(range(4), FOLLOWING[label])[0]
             end += draw.expovariate(1 / LENGTHS[label])
-        mean, size = LEVELS[label]
-        share = draw.betavariate(mean * size, (1 - mean) * size)
-        methylated = sum(draw.random() < share for _ in range(calls_here))
-        lines.append("%s\t%d\t%d\t%.6g\t%d\t%d\n" % (row[0], base + 1, base + 1, 100 * methylated / calls_here, methylated, calls_here - methylated))
-        truth.append((base, label))
+        labels.append(label)
+    return labels
+
+
+def draw_shares(labels, draw):
+    """The share of each CpG that is methylated."""
+    return [draw.betavariate(mean * size, (1 - mean) * size) for mean, size in (LEVELS[label] for label in labels)]
+
+
+def write_calls(rows, shares, draw, out):
+    """As many calls of each CpG as its row has, drawn with its share."""
+    lines = []
+    for row, share in zip(rows, shares):
+        calls = int(row[4]) + int(row[5])
+        methylated = sum(draw.random() < share for _ in range(calls))
+        lines.append("%s\t%s\t%s\t%.6g\t%d\t%d\n" % (row[0], row[1], row[1], 100 * methylated / calls, methylated, calls - methylated))
     out.write_text("".join(lines))
-    return truth
 
 
 def main():
@@ -51,9 +61,11 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     calls = options.out / "simulated.cov"
-    truth = simulate(options.calls, options.seed, calls)
-    bases = [base for base, _ in truth]
-    true = [i for i in range(1, len(truth)) if truth[i][1] != truth[i - 1][1]]
+    rows, draw = [line.split() for line in open(options.calls)], random.Random(options.seed)
+    labels = draw_labels(rows, draw)
+    write_calls(rows, draw_shares(labels, draw), draw, calls)
+    bases = [int(row[1]) - 1 for row in rows]
+    true = [i for i in range(1, len(labels)) if labels[i] != labels[i - 1]]
     print("model\tboundaries\tfound\tprecision\trecall\tF1\tF1 at the CpG\tF1 within 5")
     for name, arguments in MODELS.items():
         model, segments = options.out / "model.json", options.out / "segments.bed"
