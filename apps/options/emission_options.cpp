@@ -19,9 +19,11 @@ void add_emission_options(CLI::App& command, EmissionArguments& arguments, const
              "largest, and say little",
              CLI::Range(0.0, 0.5));
   command
-      .add_option("--tie", arguments.tie,
-                  "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
-                  "freedom, dispersions); durations (learn alone): one law of them for all labels")
+      .add_option(
+          "--tie", arguments.tie,
+          "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
+          "freedom, dispersions). learn alone: durations, one law of them for all labels; ordered, or "
+          "TRACK=ordered: means that grow from label to label")
       ->type_name("PART,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -32,6 +34,7 @@ void add_wishes(const EmissionArguments& arguments, EmissionWishes& wishes) {
     if (text != "auto") wishes.choices.push_back(emission_choice(text));
   wishes.outliers = arguments.outliers;
   wishes.tied = tied_parts(arguments.tie);
+  wishes.ordered = ordered_tracks(arguments.tie);
 }
 
 }  // namespace semicrf

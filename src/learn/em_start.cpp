@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -71,7 +73,8 @@ class Trials {
 
   EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
     EmStart start{shape_, {}, 2 * clusters.reach + 1};
-    const std::vector<int> labels = cluster_bins(view_ ? *view_ : data_, plan_.family, clusters);
+    std::vector<int> labels = cluster_bins(view_ ? *view_ : data_, plan_.family, clusters);
+    if (clusters.known == 0) put_in_order(clusters.labels, labels);
     start.parameters.chain = first_chain(data_, labels, law);
     if (const DensityEmissions* const densities = emissions.densities()) {
       densities->start(cluster_shares(data_, clusters.labels, labels), start.parameters, engine_.threads);
@@ -80,6 +83,28 @@ class Trials {
     }
     start.sizes = emissions.sizes();
     return start;
+  }
+
+  // Numbers the clusters by the mean of the first track whose means grow from label to label, if there is
+  // one.
+  void put_in_order(int count, std::vector<int>& labels) const {
+    const std::vector<ObservedTrack>& observed = plan_.densities.observed;
+    const auto ordered = std::ranges::find(observed, true, &ObservedTrack::ordered);
+    if (ordered == observed.end()) return;
+    const auto column = static_cast<std::size_t>(ordered - observed.begin());
+    std::vector<double> sums(wide(count)), bins(wide(count));
+    std::size_t bin = 0;
+    for (const TrainingPiece& piece : view_->pieces)
+      for (std::size_t i = column; i < piece.features.size(); i += observed.size(), ++bin) {
+        if (std::isnan(piece.features[i])) continue;
+        sums[wide(labels[bin])] += static_cast<double>(piece.features[i]);
+        bins[wide(labels[bin])] += 1;
+      }
+    std::vector<int> order(wide(count)), place(wide(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](int c) { return sums[wide(c)] / std::max(1.0, bins[wide(c)]); });
+    for (int i = 0; i < count; ++i) place[wide(order[wide(i)])] = i;
+    for (int& label : labels) label = place[wide(label)];
   }
 
   const TrainingData& data_;

@@ -275,8 +275,9 @@ class Learner {
     } else {
       record_.sizes = state.sizes;
     }
-    best_ = data_.init ? state.parameters : sorted_by_bins(state.parameters, state.bins, data_.known.size());
-    if (!data_.init)
+    const bool sorts = !data_.init && options_.emissions.ordered.empty();
+    best_ = sorts ? sorted_by_bins(state.parameters, state.bins, data_.known.size()) : state.parameters;
+    if (sorts)
       std::stable_sort(best_bins_.begin() + std::ssize(data_.known), best_bins_.end(), std::greater<>());
   }
 

@@ -181,6 +181,11 @@ std::vector<DensityEmissions::Group> DensityEmissions::groups_of(const Parameter
           track.density.family == one.first.family && track.density.beside == one.first.beside)
         group.tracks.push_back(f);
     }
+    if (one.ordered)
+      std::ranges::stable_sort(group.tracks, {}, [&](std::size_t track) {
+        const std::vector<std::size_t> labels = labels_of(parameters, track);
+        return labels.empty() ? parameters.labels.size() : labels.front();
+      });
     groups.push_back(std::move(group));
   }
   return groups;
@@ -232,6 +237,7 @@ DensityFitOptions DensityEmissions::fit_options(const Group& group, int threads)
   options.tied = rules_.tied;
   options.frozen = rules_.frozen;
   options.least_scale = values_[group.observed].least_scale;
+  options.ordered = rules_.observed[group.observed].ordered;
   options.threads = threads;
   return options;
 }
@@ -299,6 +305,12 @@ void DensityEmissions::set_coordinates(std::span<const double> coordinates, Para
       const CoordinateRange range = coordinate_range(density, part, least_scale[f]);
       set_coordinate(density, part, std::clamp(coordinates[next++], range.low, range.high));
     }
+  for (const Group& group : groups_of(parameters)) {
+    if (!rules_.observed[group.observed].ordered) continue;
+    std::vector<Density*> densities;
+    for (const std::size_t track : group.tracks) densities.push_back(&parameters.tracks[track].density);
+    restore_order(densities);
+  }
 }
 
 std::vector<FreeNumber> DensityEmissions::free_numbers(const PosteriorRows& posteriors,

@@ -17,7 +17,8 @@ namespace semicrf {
 // A track, or a pair, whose values have a density in each label.
 struct ObservedTrack {
   std::size_t column = 0, beside = 0;  // numbers of input tracks; the second is the first where there is none
-  Density first;  // the family, and the numbers that no fit changes; infinite sizes stay so
+  Density first;         // the family, and the numbers that no fit changes; infinite sizes stay so
+  bool ordered = false;  // means grow from label to label
 };
 
 struct DensityRules {

@@ -250,8 +250,168 @@ double weighted_log_density(const Density& density, std::span<const WeightedValu
   return sum;
 }
 
+namespace {
+
+// The numbers that grow and are the likeliest, by pooling adjacent violators: best(first, last) is the
+// likeliest number that [first, last) can have in common.
+template <class Best>
+std::vector<double> pooled(std::size_t count, Best best) {
+  struct Block {
+    std::size_t first;
+    double number;
+  };
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < count; ++i) {
+    Block block{i, best(i, i + 1)};
+    while (!blocks.empty() && blocks.back().number > block.number) {
+      block.first = blocks.back().first;
+      blocks.pop_back();
+      block.number = best(block.first, i + 1);
+    }
+    blocks.push_back(block);
+  }
+  std::vector<double> numbers(count);
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(blocks[b].first),
+              b + 1 < blocks.size() ? numbers.begin() + static_cast<std::ptrdiff_t>(blocks[b + 1].first)
+                                    : numbers.end(),
+              blocks[b].number);
+  return numbers;
+}
+
+double weight_of(std::span<const WeightedValue> values) {
+  double weight = 0;
+  for (const WeightedValue& one : values) weight += one.weight;
+  return weight;
+}
+
+// Means that grow, given the other numbers.
+class OrderedMeans {
+ public:
+  OrderedMeans(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
+               const DensityFitOptions& options)
+      : densities_(densities), values_(values), options_(options) {
+    for (std::size_t i = 0; i < densities.size(); ++i)
+      if (weight_of(values[i]) >= kLeastWeight) seen_.push_back(i);
+  }
+
+  double value() const {
+    double sum = 0;
+    for (const std::size_t i : seen_) sum += weighted_log_density(*densities_[i], values_[i]);
+    return sum;
+  }
+
+  // Where the means were in order, the value does not fall.
+  void improve() {
+    const std::vector<double> from = numbers();
+    const double before = value();
+    std::vector<double> to =
+        pooled(seen_.size(), [&](std::size_t first, std::size_t last) { return likeliest_of(first, last); });
+    set(to);
+    if (!std::ranges::is_sorted(from)) return;
+    double length = 1;
+    for (int halving = 0; halving < kHalvings && value() < before; ++halving) {
+      length /= 2;
+      std::vector<double> between = from;
+      for (std::size_t i = 0; i < to.size(); ++i) between[i] += length * (to[i] - from[i]);
+      set(between);
+    }
+    if (value() < before) set(from);
+  }
+
+ private:
+  std::vector<double> numbers() const {
+    std::vector<double> found;
+    for (const std::size_t i : seen_) found.push_back(coordinate(*densities_[i], DensityPart::kMean));
+    return found;
+  }
+  // What has no values is moved between its neighbours.
+  void set(const std::vector<double>& numbers) const {
+    double low = -std::numeric_limits<double>::infinity();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < densities_.size(); ++i) {
+      double number = coordinate(*densities_[i], DensityPart::kMean);
+      if (next < seen_.size() && seen_[next] == i) {
+        number = numbers[next++];
+      } else {
+        if (next < numbers.size()) number = std::min(number, numbers[next]);
+        number = std::max(number, low);
+      }
+      set_coordinate(*densities_[i], DensityPart::kMean, number);
+      low = number;
+    }
+  }
+
+  double likeliest_of(std::size_t first, std::size_t last) const {
+    double sum = 0, all = 0;
+    bool is_normal = true;
+    for (std::size_t k = first; k < last; ++k) {
+      const Density& density = *densities_[seen_[k]];
+      is_normal = is_normal && density.family == DensityFamily::kStudent && std::isinf(density.degrees) &&
+                  density.outliers == 0 && !density.mirrored;
+      for (const WeightedValue& one : values_[seen_[k]]) {
+        sum += one.weight * one.x / (density.scale * density.scale);
+        all += one.weight / (density.scale * density.scale);
+      }
+    }
+    if (is_normal) return sum / all;
+    std::vector<Density> copies;
+    std::vector<std::span<const WeightedValue>> values;
+    std::vector<double> weights;
+    for (std::size_t k = first; k < last; ++k) {
+      copies.push_back(*densities_[seen_[k]]);
+      values.emplace_back(values_[seen_[k]]);
+      weights.push_back(weight_of(values.back()));
+    }
+    std::vector<Density*> members;
+    for (Density& copy : copies) members.push_back(&copy);
+    DensityFitOptions options = options_;
+    options.tied = {};
+    options.tied[DensityPart::kMean] = true;
+    options.frozen.parts.fill(true);
+    options.frozen[DensityPart::kMean] = false;
+    tie_parts(members, weights, options.tied);
+    Climb(members, values, options, options.threads).run();
+    return coordinate(copies.front(), DensityPart::kMean);
+  }
+
+  std::span<Density* const> densities_;
+  std::span<const std::vector<WeightedValue>> values_;
+  const DensityFitOptions& options_;
+  std::vector<std::size_t> seen_;  // densities with values
+};
+
+void fit_ordered(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
+                 const DensityFitOptions& options) {
+  OrderedMeans means(densities, values, options);
+  DensityFitOptions others = options;
+  others.ordered = false;
+  others.frozen[DensityPart::kMean] = true;
+  double weight = 0;
+  for (const std::vector<WeightedValue>& one : values) weight += weight_of(one);
+  for (int round = 0; round < options.max_steps; ++round) {
+    const double before = means.value();
+    means.improve();
+    fit_densities(densities, values, others);
+    if (round > 0 && !(means.value() - before > options.tolerance * weight)) return;
+  }
+}
+
+}  // namespace
+
+void restore_order(std::span<Density* const> densities) {
+  const std::vector<double> numbers = pooled(densities.size(), [&](std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += coordinate(*densities[i], DensityPart::kMean);
+    return sum / static_cast<double>(last - first);
+  });
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    set_coordinate(*densities[i], DensityPart::kMean, numbers[i]);
+}
+
 void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
                    const DensityFitOptions& options) {
+  if (options.ordered) return fit_ordered(densities, values, options);
   if (options.tied.any()) {
     Climb({densities.begin(), densities.end()}, {values.begin(), values.end()}, options, options.threads)
         .run();

@@ -28,6 +28,7 @@ struct PartSet {
 struct DensityFitOptions {
   PartSet tied;            // the same number in all densities
   PartSet frozen;          // stays as it is
+  bool ordered = false;    // the means grow from each density to the next, or stay; not tied or frozen then
   double least_scale = 0;  // Student's densities have at least this, > 0 where there are some
   int max_steps = 6;
   double tolerance = 1e-9;  // stops where a step promises less than this, nats per weight
@@ -48,6 +49,13 @@ double weighted_log_density(const Density& density, std::span<const WeightedValu
 // its numbers, but for tied ones. The same bits for any number of threads.
 void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
                    const DensityFitOptions& options);
+
+// With `ordered`, means are the likeliest that grow, given the other numbers (pool adjacent violators: of
+// normal densities the weighted isotonic regression, exactly), and these the likeliest given the means, in
+// turn.
+
+// Makes the means grow, as little as can be: the isotonic regression of their coordinates.
+void restore_order(std::span<Density* const> densities);
 
 // Means of all densities as a function of a few numbers.
 struct MeanLaw {

@@ -49,6 +49,27 @@ std::string_view name_of(const Density& density) {
       ->name;
 }
 
+constexpr std::string_view kOrdered = "ordered";
+
+bool is_order(std::string_view name) {
+  return name == kOrdered || name.ends_with("=" + std::string(kOrdered));
+}
+
+// Marks the observed tracks whose means grow. UsageError: a track that has no density, or means that are tied
+// or frozen.
+void set_order(const EmissionWishes& wishes, const std::vector<Track>& tracks, DensityRules& rules) {
+  for (const std::string& name : wishes.ordered) {
+    bool found = false;
+    for (ObservedTrack& one : rules.observed)
+      if (name.empty() || tracks[one.column].name == name) found = one.ordered = true;
+    if (!found)
+      throw UsageError("--tie " + name + "=ordered: no track of this name has a density",
+                       "name a track of --emission, the first one of a pair");
+  }
+  if (!wishes.ordered.empty() && (wishes.tied[DensityPart::kMean] || wishes.frozen_parts[DensityPart::kMean]))
+    throw UsageError("means that are ordered can be neither tied nor frozen", "leave one of them out");
+}
+
 // The tracks of the choices, checked.
 class RuleMaker {
  public:
@@ -149,6 +170,7 @@ class RuleMaker {
   }
 
   void settle() {
+    set_order(wishes_, tracks_, rules_);
     rules_.tied = wishes_.tied;
     rules_.frozen = wishes_.frozen_parts;
     bool continuous = false;
@@ -230,14 +252,22 @@ std::optional<DensityPart> density_part_from_name(std::string_view name) {
   return kDensityParts[static_cast<std::size_t>(at - kDensityPartNames.begin())];
 }
 
+std::vector<std::string> ordered_tracks(const std::vector<std::string>& names) {
+  std::vector<std::string> tracks;
+  for (const std::string& name : names)
+    if (is_order(name)) tracks.push_back(name == kOrdered ? "" : name.substr(0, name.rfind('=')));
+  return tracks;
+}
+
 PartSet tied_parts(const std::vector<std::string>& names) {
   PartSet parts;
   for (const std::string& name : names) {
-    if (name == kTiedDurations) continue;
+    if (name == kTiedDurations || is_order(name)) continue;
     const auto part = density_part_from_name(name);
     if (!part)
       throw UsageError("--tie: there is no part '" + name + "'",
-                       "the parts are " + choices_of(kDensityPartNames) + ", durations");
+                       "the parts are " + choices_of(kDensityPartNames) +
+                           ", durations; ordered, or TRACK=ordered, has means that grow from label to label");
     parts[*part] = true;
   }
   return parts;
@@ -266,7 +296,7 @@ void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes) {
 
 bool EmissionWishes::needs_densities() const {
   const bool some_parts = frozen_parts.any() && !frozen.emission;
-  return outliers > 0 || tied.any() || some_parts || choices.size() > 1 ||
+  return outliers > 0 || tied.any() || !ordered.empty() || some_parts || choices.size() > 1 ||
          std::ranges::any_of(choices, [](const EmissionChoice& choice) {
            return !choice.tracks.empty() || (choice.family != "auto" && !emission_from_name(choice.family));
          });
@@ -307,8 +337,11 @@ std::optional<DensityRules> density_rules_of(const EmissionWishes& wishes, Param
       rules.observed.push_back(
           {of, track.density.beside.empty() ? of : column_of(track.density.beside), track.density});
   }
-  for (const std::vector<Density*>& group : groups)
-    tie_parts(group, std::vector<double>(group.size(), 1.0), rules.tied);
+  set_order(wishes, parameters.tracks, rules);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    tie_parts(groups[i], std::vector<double>(groups[i].size(), 1.0), rules.tied);
+    if (rules.observed[i].ordered) restore_order(groups[i]);
+  }
   return rules;
 }
 

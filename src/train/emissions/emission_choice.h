@@ -25,6 +25,7 @@ struct EmissionWishes {
   std::vector<EmissionChoice> choices;  // none: by the values of the tracks
   double outliers = 0;                  // share of the values of continuous tracks
   PartSet tied;
+  std::vector<std::string> ordered;  // tracks whose means grow from label to label; "" stands for all
   FrozenParts frozen;
   PartSet frozen_parts;  // those of densities
 
@@ -37,9 +38,11 @@ std::span<const std::string_view> emission_names();
 // "FAMILY" or "TRACKS=FAMILY"; UsageError.
 EmissionChoice emission_choice(const std::string& text);
 // Names of --tie and --freeze; UsageError for another. kTiedDurations is passed over: it is a part of the law
-// of segments.
+// of segments; and so is what ordered_tracks() takes.
 inline constexpr std::string_view kTiedDurations = "durations";
 PartSet tied_parts(const std::vector<std::string>& names);
+// EmissionWishes::ordered of "ordered" and "TRACK=ordered" among them.
+std::vector<std::string> ordered_tracks(const std::vector<std::string>& names);
 // Nothing for a name of another part.
 std::optional<DensityPart> density_part_from_name(std::string_view name);
 void add_frozen(const std::vector<std::string>& names, EmissionWishes& wishes);

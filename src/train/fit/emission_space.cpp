@@ -12,32 +12,22 @@ namespace {
 // A bin tells something about the numbers of a label only where the label is in doubt, as of weights
 // (parameter_space.cpp).
 constexpr double kInDoubt = 0.05;
-constexpr double kRoom = 0.01;  // beyond a number that begins at an end of its range
+constexpr double kRoom = 0.01;       // beyond a number that begins at an end of its range
+constexpr double kFarMean = 30;      // units of the penalty between which a mean of Student's stays
+constexpr double kFarLogarithm = 7;  // a thousand times more or less
 
-// Where a number may be, as a function of a coordinate that may be anywhere.
+// Where a number may be, as the logistic function of a coordinate that may be anywhere: scores stay finite
+// however far a line search looks.
 class FreeRange {
  public:
-  FreeRange(CoordinateRange range, double first)
-      : low_(std::min(range.low, first - kRoom)), high_(std::max(range.high, first + kRoom)) {}
+  FreeRange(CoordinateRange range, double first, double far)
+      : low_(std::min(std::max(range.low, first - far), first - kRoom * far)),
+        high_(std::max(std::min(range.high, first + far), first + kRoom * far)) {}
 
-  double coordinate(double number) const {
-    if (std::isinf(low_)) return number;
-    const double above = number - low_;
-    if (std::isinf(high_)) return above + std::log(-std::expm1(-above));
-    return std::log(above) - std::log(high_ - number);
-  }
-  double number(double coordinate) const {
-    if (std::isinf(low_)) return coordinate;
-    if (std::isinf(high_))
-      return low_ + std::max(coordinate, 0.0) + std::log1p(std::exp(-std::fabs(coordinate)));
-    return low_ + (high_ - low_) / (1 + std::exp(-coordinate));
-  }
+  double coordinate(double number) const { return std::log(number - low_) - std::log(high_ - number); }
+  double number(double coordinate) const { return low_ + (high_ - low_) / (1 + std::exp(-coordinate)); }
   // Derivative of the number by its coordinate.
-  double slope(double number) const {
-    if (std::isinf(low_)) return 1;
-    if (std::isinf(high_)) return -std::expm1(low_ - number);
-    return (number - low_) * (high_ - number) / (high_ - low_);
-  }
+  double slope(double number) const { return (number - low_) * (high_ - number) / (high_ - low_); }
 
  private:
   double low_, high_;
@@ -54,7 +44,10 @@ class Densities : public EmissionSpace {
     for (const FreeNumber& one : numbers_) {
       const Density& density = first.tracks[first_ + one.densities.front()].density;
       const double number = coordinate(density, one.part);
-      const FreeRange& range = ranges_.emplace_back(one.range, number);
+      const double unit = penalty_unit(density, one.part);
+      const bool is_mean = one.part == DensityPart::kMean && density.family == DensityFamily::kStudent;
+      const FreeRange& range =
+          ranges_.emplace_back(one.range, number, is_mean ? kFarMean * unit : kFarLogarithm);
       double curvature = kInDoubt * one.information;
       for (const std::size_t i : one.densities)
         curvature += l2 / std::pow(penalty_unit(first.tracks[first_ + i].density, one.part), 2);

@@ -25,8 +25,9 @@ class EmissionSpace {
                      std::span<double> gradient) const = 0;
 };
 
-// Densities (density_emissions.h). A number that has ends is the logistic function of its coordinate, one
-// that has a lower end a softplus, so that fits meet no wall. `l2`: the weight of Penalties.
+// Densities (density_emissions.h). Numbers stay within their ranges, within a thousand times of where they
+// begin and means of Student's within 30 scales: each is the logistic function of its coordinate. `l2`: the
+// weight of Penalties.
 std::unique_ptr<EmissionSpace> density_space(const Parameters& first, std::vector<FreeNumber> numbers,
                                              double l2);
 

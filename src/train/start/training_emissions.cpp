@@ -95,8 +95,9 @@ void check_emission_options(const TrainOptions& options, const Parameters* init)
                        "linear heads need a value: choose mean, zero or skip");
     return;
   }
-  if (std::ranges::find(options.tie, kTiedDurations) != options.tie.end())
-    throw UsageError("--tie durations is for learn alone", "leave it out");
+  if (!options.emissions.ordered.empty() ||
+      std::ranges::find(options.tie, kTiedDurations) != options.tie.end())
+    throw UsageError("--tie durations and ordered are for learn alone", "leave them out");
   for (const DensityPart part : kDensityParts)
     if (options.emissions.tied[part] && frozen[part])
       throw UsageError("a part that --freeze names cannot be tied, too", "leave one of them out");

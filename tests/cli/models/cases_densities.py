@@ -176,6 +176,18 @@ def test_families_of_densities_alone(box):
         check(len(found) == 2 and found[0]["trials"] == "track2" and ("size" in found[0]) == (family == "beta-binomial"), "%r" % found)
         check(all(abs(a - b) < 0.05 for a, b in zip(sorted(one["mean"] for one in found), (0.2, 0.7))), "%r" % found)
     box.ok("learn -q --labels 2 --tie sizes --max-iterations 5 -o c.json k.npy")
+    # Labels in the order of their means, whatever bins they cover.
+    rows = drawn_rows(rng, lambda c, f: rng.gauss(4.0 * c if f else -3.0 * c, 1), bins=900, labels=3, tracks=2)
+    box.write("o.npy", npy(rows))
+    for tie, track in (("ordered", "track1"), ("track2=ordered", "track2")):
+        box.ok("learn -q --labels 3 --emission gaussian --tie %s --max-iterations 60 -o o.json o.npy" % tie)
+        means = [one["mean"] for one in densities(learned(box, "o.json")) if one["density_of"] == track]
+        check(means == sorted(means), "%r" % means)
+        check_rising(learned(box, "o.json")["training"]["log_likelihood"])
+    check(all(abs(a - b) < 0.3 for a, b in zip(means, (0, 4, 8))), "%r" % means)
+    box.ok("learn -q --init o.json --tie track2=ordered --max-iterations 2 -o p.json o.npy")
+    box.fails("learn -q --labels 3 --tie z=ordered -o p.json o.npy", 2, "no track of this name")
+    box.fails("learn -q --labels 3 --tie ordered,means -o p.json o.npy", 2, "neither tied nor frozen")
     check(learned(box, "c.json")["training"]["emission"] == "negative-binomial", "by the values")
 
 
@@ -290,7 +302,7 @@ def test_trained_wishes_that_cannot_be(box):
                                 ("--freeze scales", 2, "of which there are none"),
                                 ("--freeze scale", 2, "parts are"),
                                 ("--missing marginal", 2, "--emission, which is not given"),
-                                ("--emission gaussian --tie durations", 2, "for learn alone"),
+                                ("--emission gaussian --tie durations", 2, "are for learn alone"),
                                 ("--emission gaussian --tie means --freeze means", 2, "cannot be tied, too"),
                                 ("--emission gaussian --boundary-window=-1,1", 2, "--boundary-window"),
                                 ("--emission gaussian --margin 0.1", 2, "--margin"),

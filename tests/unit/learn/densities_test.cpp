@@ -309,6 +309,115 @@ TEST_CASE("what is tied stays equal and what is frozen stays", "[densities]") {
   CHECK(emissions.free_parameters(state.parameters) == 1 + 1 + 1 + 1);
 }
 
+TEST_CASE("ordered means are those of the best blocks, and of no likelier ones", "[densities][ordered]") {
+  std::mt19937_64 random(31);
+  DensityFitOptions options;
+  options.ordered = true;
+  options.least_scale = 0.01;
+  options.max_steps = 200;
+  options.tolerance = 1e-14;
+  for (const Case& one : cases()) {
+    INFO(one.name);
+    const bool is_student = one.density.family == DensityFamily::kStudent;
+    // Drawn from means that fall, rise and fall again.
+    std::vector<std::vector<WeightedValue>> values;
+    std::vector<Density> from;
+    for (const double shift : {0.6, 0.2, 0.9, 0.7, 0.8}) {
+      Density density = one.density;
+      set_coordinate(density, DensityPart::kMean,
+                     coordinate(density, DensityPart::kMean) + (is_student ? density.scale : 1) * shift);
+      values.emplace_back();
+      for (int i = 0; i < 150; ++i) {
+        values.back().push_back(drawn(density, random));
+        values.back().back().weight = std::uniform_real_distribution<double>(0.2, 1)(random);
+      }
+      from.push_back(one.density);
+    }
+    const auto value_of = [&](const std::vector<Density>& densities) {
+      double sum = 0;
+      for (std::size_t i = 0; i < densities.size(); ++i) sum += weighted_log_density(densities[i], values[i]);
+      return sum;
+    };
+    const auto fitted = [&](std::vector<Density> densities, const DensityFitOptions& how) {
+      std::vector<Density*> all;
+      for (Density& density : densities) all.push_back(&density);
+      fit_densities(all, values, how);
+      return densities;
+    };
+    for (const bool frozen : {true, false}) {
+      options.frozen = {};
+      options.frozen[DensityPart::kScale] = options.frozen[DensityPart::kSize] = frozen;
+      const std::vector<Density> found = fitted(from, options);
+      for (std::size_t i = 1; i < found.size(); ++i) CHECK(found[i].mean >= found[i - 1].mean);
+      CHECK(value_of(found) > value_of(from));
+      // Every division into blocks of labels with one mean, of which those in order count.
+      double best = -kInfinite;
+      for (unsigned cuts = 0; cuts < 16; ++cuts) {
+        std::vector<Density> densities = found;
+        for (std::size_t first = 0; first < found.size();) {
+          std::size_t last = first + 1;
+          while (last < found.size() && (cuts >> (last - 1) & 1U) == 0) ++last;
+          std::vector<Density*> block;
+          std::vector<std::vector<WeightedValue>> of_block;
+          for (std::size_t i = first; i < last; ++i) {
+            densities[i].mean = found[first].mean;
+            block.push_back(&densities[i]);
+            of_block.push_back(values[i]);
+          }
+          DensityFitOptions apart = options;
+          apart.ordered = false;
+          apart.tied[DensityPart::kMean] = true;
+          fit_densities(block, of_block, apart);
+          first = last;
+        }
+        if (std::ranges::is_sorted(densities, {}, &Density::mean)) best = std::max(best, value_of(densities));
+      }
+      INFO("frozen " << frozen << ", best of all blocks " << best);
+      CHECK(std::fabs(value_of(found) - best) < (frozen ? 1e-6 : 1e-3));
+      // The normal one is the weighted isotonic regression, by its definition as minima of maxima of
+      // averages.
+      if (one.name != "normal" || !frozen) continue;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        double least = kInfinite;
+        for (std::size_t last = i; last < found.size(); ++last) {
+          double most = -kInfinite;
+          for (std::size_t first = 0; first <= i; ++first) {
+            double sum = 0, all = 0;
+            for (std::size_t k = first; k <= last; ++k)
+              for (const WeightedValue& value : values[k]) {
+                sum += value.weight * value.x;
+                all += value.weight;
+              }
+            most = std::max(most, sum / all);
+          }
+          least = std::min(least, most);
+        }
+        CHECK(found[i].mean == Approx(least).epsilon(1e-12));
+      }
+    }
+  }
+}
+
+TEST_CASE("fits with ordered means never lose likelihood", "[densities][ordered]") {
+  Drawn sample = draw(mixed_model(0.1), {900}, 32);
+  for (ObservedTrack& one : sample.plan.densities.observed) one.ordered = true;
+  EmissionWishes wishes;
+  wishes.ordered = {""};
+  // Where labels stand the other way round, all means become one.
+  Parameters from = sample.truth;
+  for (std::size_t f = 0; f < 3; ++f) std::swap(from.tracks[5 + f].density, from.tracks[5 + 6 + f].density);
+  REQUIRE(density_rules_of(wishes, from)->observed.front().ordered);
+  CHECK(from.tracks[5].density.mean == Approx(from.tracks[11].density.mean));
+  from.tracks[5].density.mean -= 0.1;
+  const EmState state = fit(sample, from, {60, 0, {}});
+  for (std::size_t i = 1; i < state.log_likelihood.size(); ++i)
+    CHECK(state.log_likelihood[i] > state.log_likelihood[i - 1] - 1e-9 * std::fabs(state.log_likelihood[i]));
+  for (std::size_t f = 0; f < 3; ++f)
+    for (std::size_t c = 1; c < 3; ++c)
+      CHECK(state.parameters.tracks[5 + 3 * c + f].density.mean >=
+            state.parameters.tracks[5 + 3 * (c - 1) + f].density.mean);
+}
+
 TEST_CASE("what --emission says becomes pairs and families", "[densities]") {
   std::vector<Track> tracks(4);
   for (std::size_t f = 0; f < 4; ++f) tracks[f].name = std::array{"x", "k", "n", "a/b"}[f];
