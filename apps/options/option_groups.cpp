@@ -55,8 +55,9 @@ constexpr std::array kGroups = {
     OptionGroup{"What is reproduced", "reproducibility",
                 " --labels --match --tolerance --level --fold-size "},
     OptionGroup{"Sequences", "genes", " --sequences --proteins --coding "},
-    OptionGroup{"What is known and what is told", "genes",
-                " --hints --hints-as --hint-weight --masked-penalty --ends --strands --alternatives "},
+    OptionGroup{
+        "What is known and what is told", "genes",
+        " --hints --hints-as --hint-weight --masked-penalty --missed-cost --ends --strands --alternatives "},
     OptionGroup{"Sequences and annotation", "train-genes",
                 " --annotation --partial --sequences --grammar --with --table --order --from --rounds "},
     OptionGroup{"Scores of a network", "genes", " --tracks --track --helixer "},

@@ -33,11 +33,12 @@ struct PathBoundary {
 class Predictor {
  public:
   Predictor(const GeneModel& model, const GeneLattice& lattice, const LatticeSource& source, int threads,
-            int alternatives)
+            int alternatives, double missed_cost)
       : model_(model),
         lattice_(lattice),
         threads_(threads),
         alternatives_(alternatives),
+        more_for_start_(std::log(missed_cost)),
         shares_(std::any_of(model.states.begin(), model.states.end(),
                             [](const GeneState& state) { return is_overlap(state.frame); })),
         source_(source) {}
@@ -47,10 +48,13 @@ class Predictor {
     out.length = source_.length(), out.genetic_code = model_.genetic_code;
     if (out.length == 0) return out;
     const RecentWindows windows(source_, kKeptWindows);
-    LatticeDecoding decoding = decode_lattice(lattice_.lattice, windows, threads_);
-    out.score = decoding.path.score;
-    out.log_z = decoding.messages.log_z;
+    const Lattice favoured = with_more_for_starts();
+    LatticeDecoding decoding = decode_lattice(lattice_.lattice, windows, threads_, kLatticeWindow, &favoured);
     path_ = std::move(decoding.path.segments);
+    out.score = decoding.path.score;
+    for (std::size_t i = 1; i < path_.size(); ++i)
+      out.score -= more_for_start_ * start_codons_between(path_[i - 1].label, path_[i].label);
+    out.log_z = decoding.messages.log_z;
     boundaries_.resize(path_.size() + 1);
     look_up(decoding.messages);
     look_up_ends();
@@ -60,6 +64,23 @@ class Predictor {
   }
 
  private:
+  int start_codons_between(int left, int right) const {
+    const auto is_start = [&](int signal) {
+      return signal >= 0 && model_.signals[static_cast<std::size_t>(
+                                               lattice_.signals[static_cast<std::size_t>(signal)].model)]
+                                    .name == "start";
+    };
+    const auto& labels = lattice_.lattice.labels;
+    return (is_start(labels[static_cast<std::size_t>(left)].end_signal) ? 1 : 0) +
+           (is_start(labels[static_cast<std::size_t>(right)].start_signal) ? 1 : 0);
+  }
+  Lattice with_more_for_starts() const {
+    Lattice favoured = lattice_.lattice;
+    for (LatticeEdge& edge : favoured.edges)
+      edge.score += more_for_start_ * start_codons_between(edge.from, edge.to);
+    return favoured;
+  }
+
   void look_up(const PathMessages& messages) {
     const std::size_t inner = path_.empty() ? 0 : path_.size() - 1;
     if (messages.forward.events.size() != inner || messages.backward.events.size() != inner)
@@ -259,7 +280,8 @@ class Predictor {
   const GeneModel& model_;
   const GeneLattice& lattice_;
   int threads_, alternatives_;
-  bool shares_;  // genes may overlap
+  double more_for_start_;  // in the lattice of the path
+  bool shares_;            // genes may overlap
   const LatticeSource& source_;
   std::vector<LatticeSegment> path_;
   std::vector<PathBoundary> boundaries_;  // left of each segment
@@ -268,8 +290,9 @@ class Predictor {
 }  // namespace
 
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const LatticeSource& source, int threads, int alternatives) {
-  return Predictor(model, lattice, source, threads, alternatives).predict();
+                                const LatticeSource& source, int threads, int alternatives,
+                                double missed_cost) {
+  return Predictor(model, lattice, source, threads, alternatives, missed_cost).predict();
 }
 
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,

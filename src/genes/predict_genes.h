@@ -45,7 +45,7 @@ struct PredictedGene {
 struct PredictedSequence {
   std::int64_t length = 0;
   double log_z = 0;
-  double score = 0;  // log score of the best path; -inf: there is none
+  double score = 0;  // log score of the path, the best one where `missed_cost` is 1; -inf: there is none
   std::vector<PredictedGene> genes;
   int genetic_code = 1;  // in kGeneticCodes
 };
@@ -54,9 +54,12 @@ struct PredictedSequence {
 inline constexpr double kLeastAlternative = 1e-3;
 
 // `lattice`: that of the model, perhaps with more barriers or open_ends(). Probabilities are exact under the
-// model, but for rounding. `alternatives`: of each gene that is not cut, at most.
+// model, but for rounding. `alternatives`: of each gene that is not cut, at most. `missed_cost` (> 0): how
+// many times as much a gene that is missed costs as one that is not there. The genes are those of the best
+// path of a lattice in which each start codon scores its logarithm more; what is told of them is not changed.
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
-                                const LatticeSource& source, int threads, int alternatives = 0);
+                                const LatticeSource& source, int threads, int alternatives = 0,
+                                double missed_cost = 1);
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
                                 const std::vector<std::uint8_t>& bases, int threads);
 

@@ -43,7 +43,7 @@ struct GenesArguments {
   std::string report, figures;
   TrackArguments tracks;
   int threads = 1, alternatives = 0;
-  double masked_penalty = 0;
+  double masked_penalty = 0, missed_cost = 1;
 };
 
 // Sequences are computed side by side until they are so many bases together; longer ones use all threads.
@@ -139,6 +139,7 @@ class GenesRun {
          {"Description of the model", model_.description},
          {"Hints", hints_ ? arguments_.hints + ", as " + arguments_.hints_as : "none"},
          {"Strands", arguments_.strands},
+         {"Cost of a missed gene", fmt::format("{}", arguments_.missed_cost)},
          {"Ends of sequences", opens_ends() ? "open" : "closed"},
          {"Genes", arguments_.output}}};
     const std::vector<Section> sections = report_->sections(facts);
@@ -176,10 +177,11 @@ class GenesRun {
     const SequenceSource bases(model_, lattice, item.bases, 0, length, item.tracks.get());
     const MaskedSequence masked(model_, lattice, bases, item.masked, arguments_.masked_penalty);
     const LatticeSource& source = item.masked.empty() ? static_cast<const LatticeSource&>(bases) : masked;
-    if (!hints_) return predict_genes(model_, lattice, source, threads, arguments_.alternatives);
+    if (!hints_)
+      return predict_genes(model_, lattice, source, threads, arguments_.alternatives, arguments_.missed_cost);
     const HintedSequence hinted(model_, lattice, source, *hints_, item.name, arguments_.hint_use, strand);
-    PredictedSequence found =
-        predict_genes(model_, hinted.lattice(), hinted, threads, arguments_.alternatives);
+    PredictedSequence found = predict_genes(model_, hinted.lattice(), hinted, threads,
+                                            arguments_.alternatives, arguments_.missed_cost);
     if (length > 0 && found.score == kNegativeInfinity)
       throw InputError({arguments_.hints, item.name, "no genes agree with all hints",
                         "leave those out that contradict each other, or use --hints-as weights"});
@@ -262,6 +264,11 @@ void add_genes_command(CLI::App& program) {
       "the ends of a sequence may cut genes off (open), or every gene lies within it (closed); auto: open "
       "where the model has no introns",
       {"auto", "open", "closed"});
+  add_number(
+      *command, "--missed-cost", arguments->missed_cost,
+      "how many times as much a gene that is missed costs as one that is not there: above 1 more genes are "
+      "told, which are less probable",
+      CLI::Range(1e-6, 1e6));
   add_number(
       *command, "--masked-penalty", arguments->masked_penalty,
       "natural logarithm that each base of coding sequence loses where the FASTA file is in lower case "

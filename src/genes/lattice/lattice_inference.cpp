@@ -94,7 +94,7 @@ LatticePath best_path(const Lattice& lattice, const LatticeSource& source, std::
 }
 
 LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& source, int threads,
-                               std::int64_t window) {
+                               std::int64_t window, const Lattice* of_path) {
   const Windows windows{source.length(), window};
   LatticeDecoding out{{},
                       {0,
@@ -113,11 +113,13 @@ LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& sour
       forward.pass(*source.window(windows.begin(passed), windows.end(passed)), messages.forward_steps,
                    &messages.forward);
   };
-  out.path = sweep_for_path(lattice, source, windows, [&](const std::vector<LatticeSegment>& decided) {
-    if (threads > 1) return;
-    while (boundaries.size() < decided.size()) boundaries.push_back(decided[boundaries.size()].end);
-    if (!decided.empty()) forward_until(decided.back().end);
-  });
+  out.path = sweep_for_path(of_path == nullptr ? lattice : *of_path, source, windows,
+                            [&](const std::vector<LatticeSegment>& decided) {
+                              if (threads > 1) return;
+                              while (boundaries.size() < decided.size())
+                                boundaries.push_back(decided[boundaries.size()].end);
+                              if (!decided.empty()) forward_until(decided.back().end);
+                            });
   for (std::size_t i = boundaries.size() + 1; i < out.path.segments.size(); ++i)
     boundaries.push_back(out.path.segments[i].begin);
   parallel_for(threads, 2, [&](std::size_t i, int) {

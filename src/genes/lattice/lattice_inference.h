@@ -62,8 +62,10 @@ struct LatticeDecoding {
 
 // The best path and the messages along it. On one thread the forward sweep follows that of the path window by
 // window, as soon as the path is decided there; on two the sweeps of both directions come behind it.
+// `of_path`: the path is the best one of this lattice, which differs in the scores of edges alone; null: of
+// `lattice`, as the messages are.
 LatticeDecoding decode_lattice(const Lattice& lattice, const LatticeSource& source, int threads,
-                               std::int64_t window = kLatticeWindow);
+                               std::int64_t window = kLatticeWindow, const Lattice* of_path = nullptr);
 
 std::size_t lattice_windows(std::int64_t length, std::int64_t window = kLatticeWindow);
 

@@ -52,6 +52,9 @@ LINES = {
     "bench": "bench -T 40 -K 3 -C 2 --repeats 1",
 }
 
+# Options that work with another command line alone.
+OTHER_LINES = {"train-genes": ({"--from", "--rounds", "--table"}, "train-genes --from genes.json -o out genome.fa")}
+
 
 def prepare(box):
     rows = [[float(i // 6 % 2) + 0.1 * (i % 5)] for i in range(60)]
@@ -91,6 +94,14 @@ def with_value(line, names, value):
     return words + [names[-1], value]
 
 
+def line_of(folder, name, option=()):
+    """The command line of a command in which an option with these names works, with its files under `folder`."""
+    others, other = OTHER_LINES.get(name, (set(), ""))
+    text = other if others & set(option) else LINES[name]
+    line = [str(folder / word) if (folder / word).is_file() else word for word in text.split()]
+    return [word if "=" not in word else word.split("=")[0] + "=" + str(folder / word.split("=")[1]) for word in line]
+
+
 def variants(box, folder):
     """Command lines: of an option that several commands have, the first is given all values, the others each third."""
     seen = {}
@@ -99,11 +110,10 @@ def variants(box, folder):
         if not command.path or command.commands:
             continue
         check(name in LINES, "cases_odd_values.py has no command line of %s" % name)
-        line = [str(folder / word) if (folder / word).is_file() else word for word in LINES[name].split()]
-        line = [word if "=" not in word else word.split("=")[0] + "=" + str(folder / word.split("=")[1]) for word in line]
         for option in command.options:
             if not option.value:
                 continue
+            line = line_of(folder, name, option.names)
             key = (option.names[-1], option.value)
             values = odd_values(folder)
             if key in seen:
@@ -112,7 +122,7 @@ def variants(box, folder):
             for value in values:
                 yield with_value(line, option.names, value)
         for value in odd_values(folder):
-            yield line[:-1] + [value]  # the last argument
+            yield line_of(folder, name)[:-1] + [value]  # the last argument
 
 
 def limit_memory():
@@ -180,13 +190,12 @@ def endless_inputs(box, folder):
         name = " ".join(command.path)
         if not command.path or command.commands:
             continue
-        line = [str(folder / word) if (folder / word).is_file() else word for word in LINES[name].split()]
-        line = [word if "=" not in word else word.split("=")[0] + "=" + str(folder / word.split("=")[1]) for word in line]
+        line = line_of(folder, name)
         files = [option.names for option in command.options if option.is_file()]
         for value in ("/dev/zero", "/dev/full", str(folder / "folder"), str(folder / "pipe")):
             for names in files:
                 if not value.endswith("pipe") or not OUTPUTS & set(names):
-                    yield with_value(line, names, value)
+                    yield with_value(line_of(folder, name, names), names, value)
             if line[-2] != "-o":
                 yield line[:-1] + [line[-1].split("=")[0] + "=" + value if "=" in line[-1] else value]
 

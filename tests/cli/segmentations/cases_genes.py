@@ -365,6 +365,17 @@ def test_strands_apart(box):
     check(not set(both) <= set(genes["joint"]), str(genes))
 
 
+def test_cost_of_a_missed_gene(box):
+    box.ok(["train-genes", "--grammar", "prokaryote", "-o", "bare.json"])
+    box.write("random.fa", ">r\n%s\n" % "".join(random.Random(1).choices("ACGT", k=30000)))
+    command = ["genes", "-p", "bare.json", "random.fa"]
+    plain = box.ok(command).stdout
+    fewer, same, more = (box.ok(command + ["--missed-cost", cost]).stdout for cost in ("1e-6", "1", "1e3"))
+    check(same == plain, "a cost of 1 changes the genes")
+    count = [text.count("\tgene\t") for text in (fewer, plain, more)]
+    check(count[0] < count[1] < count[2], str(count))
+
+
 def test_alternatives(box):
     """Further mRNAs: other exons between the same ends, by falling probability, all of one gene no more probable than its ends."""
     make(box)

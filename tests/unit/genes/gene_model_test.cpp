@@ -315,6 +315,40 @@ TEST_CASE("probabilities of predicted genes are those of their paths") {
   }
 }
 
+// The path is the best one of scores in which each start codon has log(cost) more; what is told of a gene
+// does not depend on the cost.
+TEST_CASE("where a missed gene costs more than a false one, more genes are told and none differently") {
+  std::mt19937 random(testing::test_seed(7));
+  const std::string kind = GENERATE("fungus", "prokaryote");
+  CAPTURE(kind);
+  const GeneModel model = usual_gene_model(kind, {}, 1);
+  const GeneLattice lattice = compile(model, "m");
+  const std::vector<std::uint8_t> bases = base_codes(random_bases(random, 20000));
+  const SequenceSource source(model, lattice, bases, 0, static_cast<std::int64_t>(bases.size()));
+  const PredictedSequence plain = predict_genes(model, lattice, source, 1);
+  std::size_t last = plain.genes.size();
+  for (const double cost : {1.0, 30.0, 1e4}) {
+    CAPTURE(cost);
+    const PredictedSequence found = predict_genes(model, lattice, source, 2, 0, cost);
+    CHECK(found.log_z == plain.log_z);
+    CHECK(found.score <= plain.score + 1e-6);
+    const auto favoured = [&](const PredictedSequence& one) {
+      return one.score + std::log(cost) * static_cast<double>(one.genes.size());
+    };
+    CHECK(favoured(found) >= favoured(plain) - 1e-6);
+    CHECK(found.genes.size() >= last);
+    last = found.genes.size();
+    for (const PredictedGene& gene : found.genes)
+      for (const PredictedGene& other : plain.genes)
+        if (gene.strand == other.strand && gene.exons.size() == 1 && other.exons.size() == 1 &&
+            gene.exons[0].exon == other.exons[0].exon) {
+          CHECK(std::abs(gene.probability - other.probability) < 1e-9);
+          CHECK(std::abs(gene.stop_probability - other.stop_probability) < 1e-9);
+        }
+  }
+  CHECK(last > plain.genes.size());
+}
+
 TEST_CASE("a motif is found at unknown places") {
   std::mt19937 random(testing::test_seed(5));
   std::vector<std::vector<int>> windows;
