@@ -108,8 +108,9 @@ def main():
             if name != names[0]:
                 own, found = folder / (name + ".own.json"), folder / (name + ".own.gff3")
                 subprocess.run([program, "train-genes", "--from", model, "--table", tables[name], "-o", own, fasta], check=True)
-                subprocess.run([program, "genes", "-p", own, "-o", found, fasta], check=True)
-                print(name, "semicrf --from", *judge(truth, found), sep="\t", file=table)
+                for cost in ("1", "4", "10"):
+                    subprocess.run([program, "genes", "--missed-cost", cost, "-p", own, "-o", found, fasta], check=True)
+                    print(name, "semicrf --from, missed cost " + cost, *judge(truth, found), sep="\t", file=table)
             if pyrodigal:
                 run_pyrodigal(fasta, folder / (name + ".pyrodigal.gff3"), tables[name])
                 print(name, "pyrodigal", *judge(truth, folder / (name + ".pyrodigal.gff3")), sep="\t", file=table)
