@@ -44,9 +44,9 @@ def rows():
         found["decode, " + model] = ["decode", "-p", "{%s}" % model, "-o", "o.bed", *tracks]
         found["posterior, " + model] = ["posterior", "-p", "{%s}" % model, "-o", "o.bedgraph", "--stats", "s.json", *tracks]
     for model in ("peaks", "genes"):
-        found["fit, " + model] = [*MODELS[model], "-o", "fit.json"]
+        found["fit, " + model] = [*MODELS[model], "--max-iterations", "1", "-o", "fit.json"]
     for model in ("learned", "markov"):
-        found["iterations, " + model] = ["learn", "--init", "{%s}" % model, "--max-iterations", "2", "-o", "fit.json", *MARKS]
+        found["iterations, " + model] = ["learn", "--init", "{%s}" % model, "--max-iterations", "1", "-o", "fit.json", *MARKS]
     return found
 
 

@@ -20,4 +20,7 @@ inline constexpr bool kSlowBuild = false;
 // Positions, repetitions or ranks of a long test: a quarter of them there.
 constexpr std::int64_t of_long_test(std::int64_t count) { return kSlowBuild ? count / 4 : count; }
 
+// Which cases of a long grid are tried, by their numbers: every third there.
+constexpr bool is_tried(std::uint64_t number) { return !kSlowBuild || number % 3 == 0; }
+
 }  // namespace semicrf::testing

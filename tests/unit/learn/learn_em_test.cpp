@@ -13,6 +13,7 @@
 #include "model/missing_tracks.h"
 #include "support/catch.h"
 #include "support/messages.h"
+#include "support/slow_build.h"
 #include "support/temp_folder.h"
 #include "train/objective/objective.h"
 #include "unit/learn/learn_samples.h"
@@ -230,7 +231,9 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
     const std::string end = learn_checkpoint_text("f", {whole});
     // They end for want of iterations.
     for (const int iterations : {3, 6, 7, 8}) fit(iterations, begin_at(sample.truth), &saved);
+    std::uint64_t number = seed;
     for (const EmState& state : saved) {
+      if (!testing::is_tried(++number)) continue;
       const std::string path = folder.add("point", learn_checkpoint_text("f", {EmState(), state}));
       const std::vector<EmState> read =
           read_learn_checkpoint(path, "f", {Parameters(sample.truth), sample.truth});
@@ -357,6 +360,7 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
           LawOptions{12, true, LawKind::kTable, false, 4}, LawOptions{6, true, LawKind::kGeometric, false, 5},
           LawOptions{15, true, LawKind::kNegativeBinomial, false, 3}}) {
       const double holes = ++seed % 2 == 0 ? 0.3 : 0;
+      if (!testing::is_tried(seed)) continue;
       INFO("seed " << seed << ", " << emission_name(family) << ", " << holes << " missing");
       const Sample sample = draw_sample(family, law, 3, 3, {900, 300, 7}, seed, holes);
       std::vector<double> first;

@@ -374,7 +374,7 @@ TEST_CASE("cut pieces equal the enumeration of all segmentations") {
   std::uint64_t seed = 7000;
   for (const CaseKind kind : all_case_kinds())
     for (const CaseShape shape : {CaseShape{5, 3, 2}, {4, 1, 2}, {1, 2, 3}, {3, 7, 3}})
-      check_against_enumeration(make_case(kind, shape, ++seed), false);
+      if (testing::is_tried(++seed)) check_against_enumeration(make_case(kind, shape, seed), false);
 }
 
 TEST_CASE("expected counts of cut pieces are the derivatives of log Z") {
@@ -383,7 +383,7 @@ TEST_CASE("expected counts of cut pieces are the derivatives of log Z") {
        {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kBoundaryScores,
         CaseKind::kForbiddenDurations, CaseKind::kMinimumDurations})
     for (const CaseShape shape : {CaseShape{4, 3, 2}, {3, 1, 2}, {5, 2, 2}, {1, 3, 2}, {3, 6, 2}, {4, 4, 1}})
-      check_against_enumeration(make_case(kind, shape, ++seed), true);
+      if (testing::is_tried(++seed)) check_against_enumeration(make_case(kind, shape, seed), true);
 }
 
 TEST_CASE("windows do not change what is computed of cut pieces") {
@@ -392,8 +392,10 @@ TEST_CASE("windows do not change what is computed of cut pieces") {
                               CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kPeriodicLate}) {
     const ModelCase sample = make_case(kind, {of_long_test(20'000), 7, 3}, ++seed);
     INFO(sample.description);
+    std::uint64_t number = seed;
     for (const CutEdges cut : kCuts) {
       for (const EngineOptions& options : engines_to_test()) {
+        if (!testing::is_tried(++number)) continue;
         const CutPieceResult whole = analyse(options, sample, cut);
         if (!whole.result.feasible) continue;
         const CutPieceResult parts = analyse(options, sample, cut, 1);
