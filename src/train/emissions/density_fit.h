@@ -46,13 +46,11 @@ double weighted_log_density(const Density& density, std::span<const WeightedValu
 
 // Improves `densities`, all of one family, whose values are `values[i]`; at most max_steps steps. Tied
 // numbers are equal before (tie_parts) and after. A density whose values weigh less than a millionth keeps
-// its numbers, but for tied ones. The same bits for any number of threads.
+// its numbers, but for tied ones. With `ordered`, means are the likeliest that grow, given the other numbers
+// (pool adjacent violators: of normal densities the weighted isotonic regression, exactly), and these the
+// likeliest given the means, in turn. The same bits for any number of threads.
 void fit_densities(std::span<Density* const> densities, std::span<const std::vector<WeightedValue>> values,
                    const DensityFitOptions& options);
-
-// With `ordered`, means are the likeliest that grow, given the other numbers (pool adjacent violators: of
-// normal densities the weighted isotonic regression, exactly), and these the likeliest given the means, in
-// turn.
 
 // Makes the means grow, as little as can be: the isotonic regression of their coordinates.
 void restore_order(std::span<Density* const> densities);
