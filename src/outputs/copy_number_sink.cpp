@@ -92,8 +92,7 @@ class SegSink : public CopyNumberSink {
 };
 
 // The copies that a label says: in all, of one parent, of the other one.
-std::string copies_text(const std::string& label) {
-  const std::optional<LabelCopies> copies = copies_of_label(label);
+std::string copies_text(const std::optional<LabelCopies>& copies) {
   if (!copies) return "\t\t";
   return copies->of_parents ? fmt::format("{}\t{}\t{}", copies->all(), copies->first, copies->second)
                             : fmt::format("{}\t\t", copies->first);
@@ -102,7 +101,7 @@ std::string copies_text(const std::string& label) {
 class CnsSink : public CopyNumberSink {
  public:
   CnsSink(OutputFile& file, const SegmentOutput& output) : CopyNumberSink(file, output) {
-    for (const Label& label : output.labels) copies_.push_back(copies_text(label.name));
+    for (const auto& copies : copies_of_labels(output.labels)) copies_.push_back(copies_text(copies));
     write("chromosome\tstart\tend\tgene\tlog2\tprobes\tcn\tcn1\tcn2\tp_label\n");
   }
 
@@ -120,8 +119,8 @@ class CnsSink : public CopyNumberSink {
 // sections 1.4.5 and 3: symbolic alleles; the position is the base before the segment).
 class VcfSink : public CopyNumberSink {
  public:
-  VcfSink(OutputFile& file, const SegmentOutput& output) : CopyNumberSink(file, output) {
-    for (const Label& label : output.labels) copies_.push_back(copies_of_label(label.name));
+  VcfSink(OutputFile& file, const SegmentOutput& output)
+      : CopyNumberSink(file, output), copies_(copies_of_labels(output.labels)) {
     std::string header =
         "##fileformat=VCFv4.3\n"
         "##ALT=<ID=DEL,Description=\"Fewer than two copies\">\n"

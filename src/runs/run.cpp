@@ -220,10 +220,11 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
   if (has_ending(options.output, {".vcf", ".vcf.gz"}) &&
-      std::ranges::none_of(run.parameters().labels,
-                           [](const Label& label) { return copies_of_label(label.name).has_value(); }))
-    throw UsageError(options.output + ": VCF has copy numbers, and no label is one, such as 3 or 2+1",
-                     "use a model of learn --preset copy-number, or write BED");
+      std::ranges::none_of(copies_of_labels(run.parameters().labels),
+                           [](const auto& copies) { return copies.has_value(); }))
+    throw UsageError(
+        options.output + ": VCF has copy numbers, and the labels are none, such as 0, 1, 2 or 2+1",
+        "use a model of learn --preset copy-number, or write BED");
   if (has_signal(options.output)) output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
   if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));

@@ -88,6 +88,8 @@ TrackText inspect_track_text(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) return chromhmm_folder(path);
   TextLines lines(path);
   if (lines.head().starts_with(kVcfStart)) return vcf_text(path);
+  if (lines.head().starts_with("BCF"))
+    throw InputError({path, "", "this is BCF", "write it as VCF: bcftools view -o FILE.vcf.gz"});
   const FirstLines first = first_lines_of(lines);
   if (first.lines.empty()) throw no_track(lines, "has no line of data");
   TrackText text;

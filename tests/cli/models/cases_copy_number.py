@@ -142,7 +142,13 @@ def test_segments_for_other_programs(box):
     box.fails("decode -q -p m.json --best 2 -o s.seg a.npy", (2,), ".seg")
     track_parameters(box, "track.json", tracks=("a",))
     box.write("one.npy", npy([[1.0]] * 20))
-    box.fails("decode -q -p track.json -o s.vcf one.npy", (2,), "no label is one")
+    box.fails("decode -q -p track.json -o s.vcf one.npy", (2,), "labels are none")
+    track_parameters(box, "numbers.json", tracks=("a",), labels=("1", "2"))  # names as learn gives them
+    box.fails("decode -q -p numbers.json -o s.vcf one.npy", (2,), "labels are none")
+    box.ok("decode -q -p numbers.json -o s.cns one.npy")
+    check([line.split("\t")[6] for line in box.text("s.cns").splitlines()[1:]] == [""], box.text("s.cns"))
+    box.write("calls.bcf", gzip.compress(b"BCF\x02\x02" + bytes(99)))
+    box.fails("info calls.bcf", (3,), "this is BCF")
 
 
 def test_reads_of_alleles_from_vcf(box):
