@@ -18,6 +18,7 @@
 #include "io/json/json_document.h"
 #include "io/text/palette.h"
 #include "learn/em_start.h"
+#include "learn/learn_shapes.h"
 #include "learn/segment_law.h"
 #include "model/copies.h"
 #include "train/data/label_file.h"
@@ -125,7 +126,8 @@ class ModelMaker {
       parameters_.labels.push_back(
           {name, usual ? kBackgroundColor : palette_color(parameters_.labels.size())});
     }
-    parameters_.chain = SegmentLaw(options_.law, static_cast<int>(states_.size())).first(kFirstLength);
+    parameters_.chain = SegmentLaw(law_of(options_, parameters_.labels), static_cast<int>(states_.size()))
+                            .first(kFirstLength);
     if (fraction_) {
       Track& track = parameters_.tracks[*fraction_];
       track.center = track.scale = 0.5;
@@ -339,7 +341,7 @@ CopyNumberSearch search_copy_numbers(const TrainingData& data, const Parameters&
                                      const EmissionPlan& plan, const FrozenParts& frozen,
                                      const EngineOptions& engine) {
   const CopyNumberGrid grid(shape, law, plan, frozen);
-  const TrainingData part = stretches_of(data, kGridBins, law.min_duration);
+  const TrainingData part = stretches_of(data, kGridBins, law.least_duration());
   const double median = median_of(values_of(part, plan.densities.observed.front().column), 0);
   std::vector<std::pair<CopyNumberSolution, EmState>> points;
   for (const double purity : grid.purities())

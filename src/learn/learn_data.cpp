@@ -12,6 +12,7 @@
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
 #include "learn/copy_number.h"
+#include "learn/learn_shapes.h"
 #include "learn/segment_law.h"
 #include "model/exchange/chromhmm.h"
 #include "model/missing_tracks.h"
@@ -73,6 +74,10 @@ class LearnDataReader {
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
     if (options_.input.sites) check_sites();
+    if (!options_.min_durations.empty() && !options_.from_model() && options_.known_labels.empty())
+      throw UsageError("--min-duration " + options_.min_durations.front() +
+                           ": labels have no names before they are learned",
+                       "give --min-duration N for all, or names by --labels-known, --init or --preset");
     check_resume(options_.checkpoint);
     const EmissionWishes& wishes = options_.emissions;
     const FrozenParts& frozen = wishes.frozen;
@@ -90,7 +95,7 @@ class LearnDataReader {
   void check_sites() const {
     const LawOptions& law = options_.law;
     if (law.durations.value_or(LawKind::kGeometric) != LawKind::kGeometric || law.min_duration > 1 ||
-        law.max_duration.value_or(1) > 1)
+        !options_.min_durations.empty() || law.max_duration.value_or(1) > 1)
       throw UsageError("--sites has geometric durations alone", "leave --duration and the others out");
     if (options_.input.bin_size.value_or(1) != 1)
       throw UsageError("--sites counts in bases, not in bins", "leave --bin-size out");
@@ -124,10 +129,11 @@ class LearnDataReader {
     init_family_ = emission_from_name(recorded.family);
     data_.emissions.sizes = std::move(recorded.sizes);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations ||
-                         options_.law.min_duration > 1;
+                         options_.law.min_duration > 1 || !options_.min_durations.empty();
     if (!reshape && options_.chromhmm_model.empty()) return;
     try {
-      data_.init->chain = SegmentLaw(options_.law, data_.init->num_labels()).reshaped(data_.init->chain);
+      const LawOptions law = law_of(options_, data_.init->labels);
+      data_.init->chain = SegmentLaw(law, data_.init->num_labels()).reshaped(data_.init->chain);
     } catch (const InputError& error) {
       throw InputError({options_.init_path(), "", error.what(), ""});
     }
@@ -322,13 +328,16 @@ class LearnDataReader {
 
   // Every piece is a sequence of whole segments.
   void check_lengths() const {
+    const std::vector<Label>& labels = data_.init ? data_.init->labels : data_.known;
+    const int shortest =
+        labels.empty() ? options_.law.min_duration : law_of(options_, labels).least_duration();
     for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (const TrainingPiece& piece : data->pieces)
-        if (piece.length < options_.law.min_duration)
+        if (piece.length < shortest)
           throw InputError({"", piece.place(0, piece.length),
                             "this piece has " + std::to_string(piece.length) +
                                 " bins, fewer than the shortest segment, --min-duration " +
-                                std::to_string(options_.law.min_duration),
+                                std::to_string(shortest),
                             "leave it out with --exclude, or give a smaller --min-duration; pieces are also "
                             "what --missing skip leaves between bins without a value"});
   }

@@ -27,7 +27,7 @@ std::optional<TrainingData> first_part(const LearnOptions& options, const LearnD
 
 FitResult fit_job(const LearnOptions& options, const LearnData& data, const LearnJob& job,
                   const EngineOptions& engine, EmState state, const FitWatcher& watcher) {
-  const LawOptions shape = LearnShapes(options, data).law_options();
+  const LawOptions shape = LearnShapes(options, data).law_options(job.labels);
   const SegmentLaw law(shape, job.labels);
   const EmOptions em{options.max_iterations, options.tolerance, options.emissions.frozen};
   const TrainingData& all = data.inputs.training;

@@ -36,6 +36,7 @@ struct LearnOptions {
   double binarize_tail = 1e-4;           // tail of the Poisson distribution by which tracks become 0 and 1
   std::optional<double> threshold;       // in its place: raw values from here on are 1
   LawOptions law;
+  std::vector<std::string> min_durations;  // LABEL=N, shortest segments of labels that have names before
   LearnStart start = LearnStart::kKMeans;
   int restarts = 1;
   int max_iterations = 200;

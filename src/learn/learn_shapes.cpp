@@ -7,6 +7,7 @@
 #include "io/text/palette.h"
 #include "train/data/label_file.h"
 #include "train/objective/objective.h"
+#include "train/start/initial_parameters.h"
 #include "windows/memory_budget.h"
 
 namespace semicrf {
@@ -24,7 +25,7 @@ Parameters LearnShapes::shaped(int labels) const {
   parameters.bin_size_given = true;
   parameters.centering = Centering::kNone;
   parameters.tracks = data_.tracks;
-  parameters.chain = SegmentLaw(options_.law, labels).first(2);
+  parameters.chain = SegmentLaw(law_of(options_, parameters.labels), labels).first(2);
   if (data_.emissions.family == EmissionFamily::kDensities) {
     add_density_tracks(data_.emissions.densities, parameters);
     return parameters;
@@ -48,13 +49,25 @@ std::vector<Label> LearnShapes::named_labels(int count) const {
   return labels;
 }
 
-LawOptions LearnShapes::law_options() const {
-  LawOptions law = options_.law;
-  if (!data_.init) return law;
+LawOptions law_of(const LearnOptions& options, const std::vector<Label>& labels) {
+  LawOptions law = options.law;
+  if (options.min_durations.empty()) return law;
+  std::vector<std::string> texts{std::to_string(law.min_duration)};
+  texts.insert(texts.end(), options.min_durations.begin(), options.min_durations.end());
+  law.shortest = shortest_durations(texts, labels);
+  return law;
+}
+
+LawOptions LearnShapes::law_options(int labels) const {
+  if (!data_.init) return law_of(options_, named_labels(labels));
+  LawOptions law = law_of(options_, data_.init->labels);
   // The shape is that of the file.
   law.max_duration = data_.init->chain.max_duration;
   law.tail = data_.init->chain.has_tail();
-  if (law.durations.value_or(LawKind::kTable) == LawKind::kTable) law.min_duration = 1;  // the table has it
+  if (law.durations.value_or(LawKind::kTable) == LawKind::kTable) {  // the table has them
+    law.min_duration = 1;
+    law.shortest.clear();
+  }
   for (int c = 0; c < data_.init->num_labels(); ++c)
     law.self_transitions = law.self_transitions || data_.init->chain.transition_at(c, c) > kNegativeInfinity;
   return law;

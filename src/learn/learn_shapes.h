@@ -10,6 +10,10 @@
 
 namespace semicrf {
 
+// The law of segments that the options ask for, with the shortest segments of labels that they name.
+// UsageError: a label that is not there.
+LawOptions law_of(const LearnOptions& options, const std::vector<Label>& labels);
+
 // A number of labels, and which of its starts.
 struct LearnJob {
   int labels = 0, restart = 0;
@@ -23,7 +27,7 @@ class LearnShapes {
   // A model of the shape that is fitted, before anything is learned.
   Parameters shaped(int labels) const;
   // The law of segments; that of the file where the fit goes on from one.
-  LawOptions law_options() const;
+  LawOptions law_options(int labels) const;
   std::vector<LearnJob> jobs() const;
   // Bytes, with so many fits side by side.
   std::size_t needed_memory(int fits) const;

@@ -137,19 +137,29 @@ std::optional<LawKind> law_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+int LawOptions::least_duration() const {
+  return shortest.empty() ? min_duration : std::ranges::min(shortest);
+}
+
 SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
     : kind_(options.durations.value_or(LawKind::kTable)),
       labels_(labels),
-      max_duration_(options.max_duration.value_or(std::max(kDefaultDuration, options.min_duration))),
-      min_duration_(options.min_duration),
+      shortest_(options.shortest),
       tail_(options.tail || !options.max_duration || kind_ == LawKind::kGeometric),
       self_transitions_(options.self_transitions),
       tied_(options.tied) {
-  if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = min_duration_;
-  if (min_duration_ > max_duration_)
-    throw UsageError("--min-duration " + std::to_string(min_duration_) +
+  if (shortest_.empty()) shortest_.assign(wide(labels), options.min_duration);
+  const int longest_shortest = std::ranges::max(shortest_);
+  const int usual =
+      kind_ == LawKind::kGeometric ? longest_shortest : std::max(kDefaultDuration, longest_shortest);
+  max_duration_ = options.max_duration.value_or(usual);
+  if (longest_shortest > max_duration_)
+    throw UsageError("--min-duration " + std::to_string(longest_shortest) +
                          " is more than the longest duration, " + std::to_string(max_duration_) + " bins",
                      "give a --max-duration of at least as much");
+  if (tied_ && std::ranges::min(shortest_) != longest_shortest)
+    throw UsageError("--tie durations has one law, and so one --min-duration, for all labels",
+                     "give --min-duration N without a label");
   if (labels == 1 && !self_transitions_)
     throw UsageError("one label alone has no other to follow it",
                      "give --labels 2 or more, or --self-transitions");
@@ -167,16 +177,19 @@ ChainModel SegmentLaw::first(double mean_duration) const {
   chain.transition.assign(labels * labels, -std::log(others));
   for (std::size_t c = 0; c < labels && !self_transitions_; ++c)
     chain.transition[c * labels + c] = kNegativeInfinity;
-  // Geometric durations from the shortest one on, the same for all.
-  const std::size_t before = wide(min_duration_ - 1);
-  const double q = 1 - 1 / std::max(1.05, mean_duration - static_cast<double>(before));
-  double left = 1;  // 1 - q^(number of durations), without a tail
-  if (!tail_) left = -std::expm1(static_cast<double>(longest - before) * std::log(q));
+  // Geometric durations from the label's shortest one on.
   chain.duration_bias.assign(longest * labels, kNegativeInfinity);
-  for (std::size_t k = before; k < longest; ++k)
-    std::fill_n(chain.duration_bias.begin() + static_cast<std::ptrdiff_t>(k * labels), labels,
-                std::log(1 - q) + static_cast<double>(k - before) * std::log(q) - std::log(left));
-  if (tail_) chain.log_tail.assign(labels, std::log(q));
+  if (tail_) chain.log_tail.resize(labels);
+  for (std::size_t c = 0; c < labels; ++c) {
+    const std::size_t before = wide(shortest_[c] - 1);
+    const double q = 1 - 1 / std::max(1.05, mean_duration - static_cast<double>(before));
+    double left = 1;  // 1 - q^(number of durations), without a tail
+    if (!tail_) left = -std::expm1(static_cast<double>(longest - before) * std::log(q));
+    for (std::size_t k = before; k < longest; ++k)
+      chain.duration_bias[k * labels + c] =
+          std::log(1 - q) + static_cast<double>(k - before) * std::log(q) - std::log(left);
+    if (tail_) chain.log_tail[c] = std::log(q);
+  }
   return chain;
 }
 
@@ -216,7 +229,7 @@ void SegmentLaw::reshape_durations(const LabelDurations& durations, int label, C
     p.back() = beyond * (1 - q);
   }
   const double left = tail_ ? beyond - p.back() : 0;
-  std::fill_n(p.begin(), min_duration_ - 1, 0.0);
+  std::fill_n(p.begin(), shortest_[c] - 1, 0.0);
   const double sum = std::accumulate(p.begin(), p.end(), left);
   for (std::size_t k = 0; k < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k] / sum);
 }
@@ -280,7 +293,7 @@ void SegmentLaw::maximize_durations(const std::vector<double>& seen, double beyo
   if (!tail) beyond = 0;
   bins += beyond;
   // Formulas say how many bins segments have after the first `before`.
-  const std::size_t before = wide(min_duration_ - 1);
+  const std::size_t before = wide(shortest_[c] - 1);
   bins -= static_cast<double>(before) * segments;
   if (kind_ == LawKind::kGeometric) {
     const double q = std::clamp(1 - segments / bins, kLeastLeft, 1 - kLeastLeft);
@@ -318,11 +331,15 @@ void SegmentLaw::maximize_durations(const std::vector<double>& seen, double beyo
 
 int SegmentLaw::free_parameters(const FrozenParts& frozen) const {
   const int rows = self_transitions_ ? labels_ - 1 : labels_ - 2;
-  int durations = max_duration_ - min_duration_ + (tail_ ? 1 : 0);
-  if (kind_ == LawKind::kGeometric) durations = 1;
-  if (kind_ == LawKind::kNegativeBinomial) durations = std::min(durations, 2 + (tail_ ? 1 : 0));
+  int durations = 0;
+  for (std::size_t c = 0; c < (tied_ ? 1 : shortest_.size()); ++c) {
+    const int of_table = max_duration_ - shortest_[c] + (tail_ ? 1 : 0);
+    durations += kind_ == LawKind::kGeometric          ? 1
+                 : kind_ == LawKind::kNegativeBinomial ? std::min(of_table, 2 + (tail_ ? 1 : 0))
+                                                       : of_table;
+  }
   return (frozen.start ? 0 : labels_ - 1) + labels_ * (frozen.transition ? 0 : rows) +
-         (frozen.duration ? 0 : (tied_ ? 1 : labels_) * durations);
+         (frozen.duration ? 0 : durations);
 }
 
 }  // namespace semicrf

@@ -23,6 +23,10 @@ struct LawOptions {
   bool self_transitions = false;     // a label may follow itself
   int min_duration = 1;              // bins of the shortest segment
   bool tied = false;                 // all labels have one law of durations
+  std::vector<int> shortest = {};    // (C), by label, in the place of min_duration; empty: that of all
+
+  // Bins of the shortest segment of any label.
+  int least_duration() const;
 };
 inline constexpr int kDefaultDuration = 100;
 
@@ -52,7 +56,8 @@ class SegmentLaw {
   void maximize_durations(const std::vector<double>& seen, double beyond, int label, ChainModel& chain) const;
 
   LawKind kind_;
-  int labels_, max_duration_, min_duration_;
+  int labels_, max_duration_;
+  std::vector<int> shortest_;  // (C), bins
   bool tail_, self_transitions_, tied_;
 };
 

@@ -24,13 +24,13 @@
 namespace semicrf {
 namespace {
 
-constexpr int kMostLabels = 200;
+constexpr int kMostLabels = 200, kMostBins = 1'000'000;
 constexpr std::string_view kChromHmmPrefix = "chromhmm:";
 
 struct LearnArguments {
   EngineArguments engine;
   LearnOptions options;
-  std::vector<std::string> labels;
+  std::vector<std::string> labels, min_durations;
   EmissionArguments emission;
   std::string preset;
   std::string transform = "auto", missing = "default", durations, init = "kmeans";
@@ -64,6 +64,22 @@ std::vector<int> numbers_of_labels(const std::vector<std::string>& texts) {
   return numbers;
 }
 
+// N, and LABEL=N.
+void take_min_durations(const std::vector<std::string>& texts, LearnOptions& options) {
+  for (const std::string& text : texts) {
+    if (text.find('=') != std::string::npos) {
+      options.min_durations.push_back(text);
+      continue;
+    }
+    const auto bins = number_in<int>(text);
+    if (!bins || *bins < 1 || *bins > kMostBins)
+      throw UsageError(
+          "--min-duration: '" + text + "' is no number of bins from 1 to " + std::to_string(kMostBins),
+          "give N for all labels, or LABEL=N");
+    options.law.min_duration = *bins;
+  }
+}
+
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
   options.labels = numbers_of_labels(arguments.labels);
@@ -74,6 +90,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
       options.val_regions.push_back(std::move(region));
   start_logging(arguments.log);
   options.law.durations = law_from_name(arguments.durations);
+  take_min_durations(arguments.min_durations, options);
   options.engine = engine_options(arguments.engine);
   options.input.threads = options.engine.threads;
   options.tie = arguments.emission.tie;
@@ -185,9 +202,10 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
       .add_option("--max-duration", options.law.max_duration,
                   "longest segment K in bins (default: 100, with a tail; 1 with geometric durations)")
       ->check(CLI::Range(1, 1000000));
-  add_number(command, "--min-duration", options.law.min_duration,
-             "shortest segment in bins: keeps labels from fitting single bins of noise",
-             CLI::Range(1, 1000000));
+  add_repeatable(command, "--min-duration", arguments.min_durations,
+                 "shortest segment in bins: keeps labels from fitting single bins of noise; N for all "
+                 "labels, LABEL=N for one of --init, --preset or --labels-known")
+      ->type_name("N|LABEL=N");
   command.add_flag("--tail", options.law.tail,
                    "with --max-duration: allow longer segments, by a geometric tail");
   add_choice(

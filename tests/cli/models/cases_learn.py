@@ -564,6 +564,17 @@ def test_shortest_segments(box):
     box.ok("learn -q --init m.json --max-iterations 2 -o m2.json a.npy b.npy")
     box.ok("decode -q -p m2.json -o s.bed a.npy b.npy")
     check(min(segment_lengths(box, "s.bed")) >= 9, "lengths %r" % segment_lengths(box, "s.bed"))
+    # Labels that have names may have one of their own.
+    names = [label["name"] for label in json.loads(box.text("free.json"))["labels"]]
+    box.ok("learn -q --init free.json --min-duration 3 --min-duration %s=12 --max-iterations 2 -o own.json a.npy b.npy" % names[1])
+    table = json.loads(box.text("own.json"))["duration"]["bias"]
+    check([next(k + 1 for k, row in enumerate(table) if row[c] != "-inf") for c in range(3)] == [3, 12, 3], "%r" % table[:12])
+    box.ok("decode -q -p own.json -o s.bed a.npy b.npy")
+    rows = [line.split("\t") for line in box.text("s.bed").splitlines() if not line.startswith("#")]
+    check(min(int(row[2]) - int(row[1]) for row in rows if row[3] == names[1]) >= 12, "%r" % rows)
+    box.fails("learn -q --init free.json --min-duration nobody=3 -o m.json a.npy", (2,), "there is no such label")
+    box.fails("learn -q --labels 3 --min-duration 2=3 -o m.json a.npy", (2,), "labels have no names before they are learned")
+    box.fails("learn -q --labels 3 --min-duration 0 -o m.json a.npy", (2,), "is no number of bins")
     box.fails("learn -q --labels 3 --min-duration 601 --max-duration 700 -o m.json a.npy", (3,), "this piece has 600 bins, fewer than the shortest segment")
     box.fails("learn -q --labels 3 --min-duration 9 --max-duration 8 -o m.json a.npy", (2,), "--min-duration 9 is more than the longest duration, 8 bins")
 

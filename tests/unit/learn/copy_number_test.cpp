@@ -216,8 +216,8 @@ TEST_CASE("log Z of the grid is that of the reference engine", "[copy-number]") 
     for (const int threads : {1, 2}) {
       if (backend == EngineOptions::Backend::kReference && threads == 2) continue;
       found.push_back(search_copy_numbers(
-          data.inputs.training, *data.init, LearnShapes(options, data).law_options(), data.emissions,
-          options.emissions.frozen, engine_of(backend, Precision::kDouble, threads)));
+          data.inputs.training, *data.init, LearnShapes(options, data).law_options(data.labels.front()),
+          data.emissions, options.emissions.frozen, engine_of(backend, Precision::kDouble, threads)));
     }
   for (const CopyNumberSearch& one : found) {
     REQUIRE(one.solutions.size() == found[0].solutions.size());

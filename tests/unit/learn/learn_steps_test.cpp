@@ -1,6 +1,7 @@
 // M-steps, choices and starts by themselves.
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "core/error.h"
 #include "learn/cluster_start.h"
@@ -262,6 +263,48 @@ TEST_CASE("laws of segments are probabilities", "[learn]") {
     CHECK(std::exp(chain.log_tail[0]) == Approx(q).epsilon(1e-12));
   }
   CHECK_THROWS_AS(SegmentLaw(LawOptions{}, 1), UsageError);
+}
+
+TEST_CASE("labels may have shortest durations of their own", "[learn]") {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0, 9);
+  for (const LawKind kind : {LawKind::kTable, LawKind::kGeometric, LawKind::kNegativeBinomial}) {
+    INFO("law " << static_cast<int>(kind));
+    LawOptions options{10, true, kind, false};
+    options.shortest = {4, 1, 2};
+    CHECK(options.least_duration() == 1);
+    const SegmentLaw mixed(options, 3);
+    int free = 0;
+    Parameters shape;
+    shape.labels.resize(3);
+    shape.chain = mixed.first(9);
+    ParameterGradient counts(shape);
+    for (std::vector<double>* list : {&counts.start, &counts.transition, &counts.duration, &counts.tail})
+      for (double& count : *list) count = uniform(random);
+    ChainModel chain = shape.chain;
+    for (std::size_t c = 0; c < 3; ++c)
+      for (int k = 1; k < options.shortest[c]; ++k) counts.duration[(k - 1) * 3 + c] = 0;
+    mixed.maximize(counts, chain);
+    const ChainModel made = mixed.reshaped(SegmentLaw({20, true, kind, false, 1}, 3).first(9));
+    for (std::size_t c = 0; c < 3; ++c) {
+      LawOptions alone{10, true, kind, false, options.shortest[c]};
+      const SegmentLaw one(alone, 3);
+      free += one.free_parameters({true, true, false, false}) / 3;
+      ChainModel expected = one.first(9);
+      const ChainModel expected_made = one.reshaped(SegmentLaw({20, true, kind, false, 1}, 3).first(9));
+      for (std::size_t k = 0; k < 10; ++k)
+        CHECK(shape.chain.duration_bias[k * 3 + c] == expected.duration_bias[k * 3 + c]);
+      one.maximize(counts, expected);
+      for (std::size_t k = 0; k < 10; ++k) {
+        CHECK(chain.duration_bias[k * 3 + c] == expected.duration_bias[k * 3 + c]);
+        CHECK(made.duration_bias[k * 3 + c] == expected_made.duration_bias[k * 3 + c]);
+      }
+      CHECK(chain.log_tail[c] == expected.log_tail[c]);
+    }
+    CHECK(mixed.free_parameters({true, true, false, false}) == free);
+    options.tied = true;
+    CHECK_THROWS_AS(SegmentLaw(options, 3), UsageError);
+  }
 }
 
 TEST_CASE("laws with a shortest duration are laws of what segments have beyond it", "[learn]") {
