@@ -28,11 +28,11 @@ STATES, PEAKS, GENES = DATA / "chromatin" / "states.bed", DATA / "chromatin" / "
 
 # What writes the models, not counted: few iterations, since what they cost depends on K, labels and heads alone.
 MODELS = {
-    "states": ["train", "--labels", str(STATES), "--max-iterations", "2", *MARKS],
-    "peaks": ["train", "--labels", str(PEAKS), "--background", "none", "--max-iterations", "2", *PEAK],
-    "genes": ["train", "--labels", str(GENES), "--max-iterations", "2", *CODONS],
-    "learned": ["learn", "--labels", "4", "--max-iterations", "2", *MARKS],
-    "markov": ["learn", "--labels", "4", "--duration", "geometric", "--max-iterations", "2", *MARKS],
+    "states": ["train", "--labels", str(STATES), "--max-iterations", "1", *MARKS],
+    "peaks": ["train", "--labels", str(PEAKS), "--background", "none", "--max-iterations", "1", *PEAK],
+    "genes": ["train", "--labels", str(GENES), "--max-iterations", "1", *CODONS],
+    "learned": ["learn", "--labels", "4", "--max-iterations", "1", *MARKS],
+    "markov": ["learn", "--labels", "4", "--duration", "geometric", "--max-iterations", "1", *MARKS],
 }
 TRACKS = {"states": MARKS, "peaks": PEAK, "genes": CODONS, "learned": MARKS, "markov": MARKS}
 
@@ -44,7 +44,7 @@ def rows():
         found["decode, " + model] = ["decode", "-p", "{%s}" % model, "-o", "o.bed", *tracks]
         found["posterior, " + model] = ["posterior", "-p", "{%s}" % model, "-o", "o.bedgraph", "--stats", "s.json", *tracks]
     for model in ("peaks", "genes"):
-        found["fit, " + model] = [*MODELS[model], "--max-iterations", "1", "-o", "fit.json"]
+        found["fit, " + model] = [*MODELS[model], "-o", "fit.json"]
     for model in ("learned", "markov"):
         found["iterations, " + model] = ["learn", "--init", "{%s}" % model, "--max-iterations", "1", "-o", "fit.json", *MARKS]
     return found

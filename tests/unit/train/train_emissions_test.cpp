@@ -68,7 +68,8 @@ void check_gradient(const Learned& made, const std::set<ParameterPart>& frozen, 
   const ParameterSpace space(made.first, frozen, made.counts, with_l2(l2), made.space);
   const Penalties penalties(with_l2(l2), made.first, true);
   const EngineOptions engine = engine_of(EngineOptions::Backend::kReference);
-  const TrainingProblem problem(made.data, {}, space, penalties, engine);
+  const TrainingData no_validation;
+  const TrainingProblem problem(made.data, no_validation, space, penalties, engine);
   std::vector<double> x = space.pack(made.first);
   REQUIRE(x.size() >= made.space->size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.3 * std::sin(static_cast<double>(i + 1));
@@ -110,7 +111,9 @@ std::vector<DensityModel> models(double holes) {
 FitState fitted(const Learned& made, const std::set<ParameterPart>& frozen, double l2, double& before) {
   const ParameterSpace space(made.first, frozen, made.counts, with_l2(l2), made.space);
   const Penalties penalties(with_l2(l2), made.first, true);
-  const TrainingProblem problem(made.data, {}, space, penalties, engine_of(EngineOptions::Backend::kCpu));
+  const TrainingData no_validation;
+  const TrainingProblem problem(made.data, no_validation, space, penalties,
+                                engine_of(EngineOptions::Backend::kCpu));
   FitState state;
   state.x = space.pack(made.first);
   std::vector<double> gradient(state.x.size());
@@ -226,7 +229,9 @@ TEST_CASE("numbers of densities come back from labelled tracks", "[train-emissio
   WARN("NLL per bin of the joint maximum " << before << ", of the conditional one " << state.nll);
   const ParameterSpace space(made.first, kAllOfTheChain, made.counts, with_l2(0), made.space);
   const Penalties penalties(with_l2(0), made.first, true);
-  const TrainingProblem problem(made.data, {}, space, penalties, engine_of(EngineOptions::Backend::kCpu));
+  const TrainingData no_validation;
+  const TrainingProblem problem(made.data, no_validation, space, penalties,
+                                engine_of(EngineOptions::Backend::kCpu));
   const std::vector<double> truth = space.pack(drawn.truth);
   const std::size_t n = truth.size();
   REQUIRE(n == 27);

@@ -58,7 +58,8 @@ void check_part(const Setup& setup, ParameterPart part, const PenaltyOptions& we
   if (space.size() == 0) return;
   const Penalties penalties(weights, setup.parameters);
   const EngineOptions engine = reference_engine();
-  const TrainingProblem problem(setup.data, {}, space, penalties, engine, margin);
+  const TrainingData no_validation;
+  const TrainingProblem problem(setup.data, no_validation, space, penalties, engine, margin);
   std::vector<double> x = space.pack(setup.parameters);
   // Off the first point, where the penalties of start and end scores vanish.
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.05 * std::sin(static_cast<double>(i));
