@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "io/segments/bed_reader.h"
+#include "io/tracks/site_text.h"
 
 namespace semicrf {
 namespace {
@@ -21,6 +22,7 @@ enum BedMethyl : std::size_t {
   kPercent = 10,
   kModified = 11
 };
+enum Column : std::size_t { kMethylated, kAll };
 constexpr std::size_t kModkitFields = 18, kBismarkFields = 6;
 constexpr auto kEncodeFields = std::to_array<std::size_t>({11, 14});  // 14: with the genotype of the sample
 constexpr auto kFiveMethylC = std::to_array<std::string_view>({"m", "27551"});  // 27551: its number in ChEBI
@@ -84,44 +86,19 @@ bool is_five_methyl_c(std::string_view name) {
   return std::ranges::find(kFiveMethylC, code) != kFiveMethylC.end();
 }
 
-class MethylationReader : public TrackTextReader {
+class MethylationReader : public SiteTextReader {
  public:
   MethylationReader(const TrackText& text, std::span<const std::size_t> columns, std::int64_t bin_size)
-      : lines_(text.path),
-        is_bismark_(text.format == TrackTextFormat::kBismark),
-        bin_size_(bin_size),
-        columns_(columns.begin(), columns.end()) {}
-
- protected:
-  bool next_row(TrackRow& row) override {
-    if (!has_site_ && !next_site()) return false;
-    row.chromosome = site_.chromosome;
-    row.begin = site_.begin / bin_size_ * bin_size_;
-    row.end = row.begin + bin_size_;
-    row.is_bin = true;
-    if (row.line == 0) row.file = lines_.path();
-    std::array<std::int64_t, 2> sums{};  // by column
-    do {
-      sums[0] += site_.methylated;
-      sums[1] += site_.all;
-      row.line = site_.line;
-      has_site_ = next_site();
-    } while (has_site_ && site_.chromosome == row.chromosome && site_.begin < row.end);
-    row.values.resize(columns_.size());
-    for (std::size_t i = 0; i < columns_.size(); ++i) row.values[i] = static_cast<float>(sums[columns_[i]]);
-    return true;
-  }
+      : SiteTextReader(text, columns, bin_size), is_bismark_(text.format == TrackTextFormat::kBismark) {}
 
  private:
-  struct Site {
-    std::string chromosome;
-    std::int64_t begin = 0;  // base, from 0
-    std::int64_t methylated = 0, all = 0;
-    std::int64_t line = 0;
-  };
+  void take(const Counts& site, Counts& bin) const override {
+    bin[kMethylated] += site[kMethylated];
+    bin[kAll] += site[kAll];
+  }
 
   // The next site with a call that counts; false at the end.
-  bool next_site() {
+  bool next_site() override {
     while (lines_.next(line_)) {
       if (is_bed_header(line_)) continue;
       split_blanks(line_, fields_);
@@ -140,7 +117,7 @@ class MethylationReader : public TrackTextReader {
       if (goes_on && site_.begin < before)
         throw refused_at(lines_, fmt::format("base {} (from 0) comes behind base {}", site_.begin, before),
                          "sort the file, for example with sort -k1,1 -k2,2n");
-      if (counts && site_.all > 0) return true;
+      if (counts && site_.counts[kAll] > 0) return true;
     }
     return false;
   }
@@ -173,8 +150,8 @@ class MethylationReader : public TrackTextReader {
                        "start and end are the same (.cov) or one apart (.zero.cov)");
     site_.begin = width == 0 ? begin - 1 : begin;
     percent(3);
-    site_.methylated = calls(4, "the number of methylated calls");
-    site_.all = site_.methylated + calls(5, "the number of other calls");
+    site_.counts[kMethylated] = calls(4, "the number of methylated calls");
+    site_.counts[kAll] = site_.counts[kMethylated] + calls(5, "the number of other calls");
     return true;
   }
 
@@ -184,29 +161,25 @@ class MethylationReader : public TrackTextReader {
     if (end <= site_.begin)
       throw refused_at(lines_, fmt::format("start {} must be less than end {}", site_.begin, end),
                        "correct the line");
-    site_.all = calls(kCoverage, "the coverage");
+    site_.counts[kAll] = calls(kCoverage, "the coverage");
     const double share = percent(kPercent) / 100;
     if (fields_count_ != kModkitFields) {
-      site_.methylated = std::llround(share * static_cast<double>(site_.all));
+      site_.counts[kMethylated] = std::llround(share * static_cast<double>(site_.counts[kAll]));
       return true;
     }
-    site_.methylated = calls(kModified, "the number of modified calls");
-    if (site_.methylated > site_.all)
-      throw refused_at(lines_, fmt::format("{} modified calls of {}", site_.methylated, site_.all),
+    site_.counts[kMethylated] = calls(kModified, "the number of modified calls");
+    if (site_.counts[kMethylated] > site_.counts[kAll])
+      throw refused_at(lines_,
+                       fmt::format("{} modified calls of {}", site_.counts[kMethylated], site_.counts[kAll]),
                        "correct the line");
     return is_five_methyl_c(fields_[kName]);
   }
 
-  TextLines lines_;
   bool is_bismark_;
-  std::int64_t bin_size_;
-  std::vector<std::size_t> columns_;
   std::string line_;
   std::vector<std::string_view> fields_;
   std::size_t fields_count_ = 0;  // number of them in the first line; 0: none was read
   std::int64_t width_ = -1;       // end less start of Bismark's first line; -1: none was read
-  Site site_;                     // the last one that was read
-  bool has_site_ = false;         // whether it is in no row yet
 };
 
 }  // namespace

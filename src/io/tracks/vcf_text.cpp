@@ -3,41 +3,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/text/names.h"
+#include "io/tracks/site_text.h"
 
 namespace semicrf {
 namespace {
 
 enum Field : std::size_t { kChromosome, kPosition, kReference = 3, kAlternative, kInfo = 7, kFormat };
+enum Column : std::size_t { kAlternativeReads, kDepth };
 constexpr std::size_t kFirstSample = 9;
 
 bool is_base(std::string_view text) {
   return text.size() == 1 && std::string_view("ACGTacgt").find(text.front()) != std::string_view::npos;
 }
 
-// The part of a list between `mark`s at a place; empty: there is none.
-std::string_view part_at(std::string_view list, char mark, std::size_t place) {
+// What a sample has at a place of FORMAT; empty: nothing.
+std::string_view part_at(std::string_view sample, std::size_t place) {
   for (; place > 0; --place) {
-    const std::size_t end = list.find(mark);
+    const std::size_t end = sample.find(':');
     if (end == std::string_view::npos) return {};
-    list.remove_prefix(end + 1);
+    sample.remove_prefix(end + 1);
   }
-  return list.substr(0, list.find(mark));
+  return sample.substr(0, sample.find(':'));
 }
 
-std::optional<std::size_t> place_in(std::string_view list, char mark, std::string_view name) {
-  for (std::size_t place = 0;; ++place) {
-    const std::size_t end = list.find(mark);
-    if (list.substr(0, end) == name) return place;
-    if (end == std::string_view::npos) return std::nullopt;
-    list.remove_prefix(end + 1);
-  }
+std::optional<std::size_t> place_of(std::string_view name, const std::vector<std::string_view>& list) {
+  const auto found = std::ranges::find(list, name);
+  if (found == list.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 bool is_heterozygous(std::string_view genotype) {
@@ -45,56 +42,27 @@ bool is_heterozygous(std::string_view genotype) {
          ((genotype[0] == '0' && genotype[2] == '1') || (genotype[0] == '1' && genotype[2] == '0'));
 }
 
-class VcfReader : public TrackTextReader {
+class VcfReader : public SiteTextReader {
  public:
   VcfReader(const TrackText& text, std::span<const std::size_t> columns, const TextSample& sample,
             std::int64_t bin_size)
-      : lines_(text.path),
+      : SiteTextReader(text, columns, bin_size),
         fields_count_(kFirstSample + text.samples.size()),
         sample_(field_of(text, sample.name)),
-        normal_(sample.normal.empty() ? sample_ : field_of(text, sample.normal)),
-        bin_size_(bin_size),
-        columns_(columns.begin(), columns.end()) {}
-
- protected:
-  bool next_row(TrackRow& row) override {
-    if (!has_site_ && !next_site()) {
-      if (row.line == 0)
-        throw InputError({lines_.path(), "", "has no heterozygous position with reads of each allele",
-                          "records need GT and AD; ?normal=NAME takes genotypes from another sample"});
-      return false;
-    }
-    row.chromosome = site_.chromosome;
-    row.begin = site_.begin / bin_size_ * bin_size_;
-    row.end = row.begin + bin_size_;
-    row.is_bin = true;
-    if (row.line == 0) row.file = lines_.path();
-    std::array<std::int64_t, 2> reads{};  // by column
-    do {
-      if (site_.depth > reads[1]) reads = {site_.alternative, site_.depth};
-      row.line = lines_.line_number();
-      has_site_ = next_site();
-    } while (has_site_ && site_.chromosome == row.chromosome && site_.begin < row.end);
-    row.values.resize(columns_.size());
-    for (std::size_t i = 0; i < columns_.size(); ++i) row.values[i] = static_cast<float>(reads[columns_[i]]);
-    return true;
-  }
+        normal_(sample.normal.empty() ? sample_ : field_of(text, sample.normal)) {}
 
  private:
-  struct Site {
-    std::string chromosome;
-    std::int64_t begin = 0;  // base, from 0
-    std::int64_t alternative = 0, depth = 0;
-  };
-
   static std::size_t field_of(const TrackText& text, const std::string& sample) {
     const auto found = std::ranges::find(text.samples, sample);
     return kFirstSample +
            (found == text.samples.end() ? 0 : static_cast<std::size_t>(found - text.samples.begin()));
   }
 
-  // The next position that counts; false at the end.
-  bool next_site() {
+  void take(const Counts& site, Counts& bin) const override {
+    if (site[kDepth] > bin[kDepth]) bin = site;
+  }
+
+  bool next_site() override {
     while (lines_.next(line_)) {
       if (line_.empty() || line_.starts_with('#')) continue;
       fields_ = split_at('\t', line_);
@@ -111,27 +79,40 @@ class VcfReader : public TrackTextReader {
                          "sort the file, for example with bcftools sort");
       }
       site_.begin = begin;
-      if (begin >= 0 && is_base(fields_[kReference]) && is_base(fields_[kAlternative]) && takes_reads())
+      if (begin >= 0 && is_base(fields_[kReference]) && is_base(fields_[kAlternative]) && takes_reads()) {
+        site_.line = lines_.line_number();
         return true;
+      }
     }
+    if (site_.line == 0)
+      throw InputError({lines_.path(), "", "has no heterozygous position with reads of each allele",
+                        "records need GT and AD; ?normal=NAME takes genotypes from another sample"});
     return false;
   }
 
   // Whether the record, of one other base, says reads of a heterozygous position.
   bool takes_reads() {
-    const std::string_view format = fields_[kFormat];
-    const auto genotype = place_in(format, ':', "GT"), reads = place_in(format, ':', "AD");
-    if (!genotype || !reads || !is_heterozygous(part_at(fields_[normal_], ':', *genotype))) return false;
-    if (normal_ == sample_ && place_in(fields_[kInfo], ';', "SOMATIC")) return false;
-    const std::string_view counts = part_at(fields_[sample_], ':', *reads);
+    read_format();
+    if (!genotype_ || !reads_ || !is_heterozygous(part_at(fields_[normal_], *genotype_))) return false;
+    if (normal_ == sample_ && place_of("SOMATIC", split_at(';', fields_[kInfo]))) return false;
+    const std::string_view counts = part_at(fields_[sample_], *reads_);
     if (counts.empty() || counts.find('.') != std::string_view::npos) return false;
     const std::vector<std::string_view> both = split_at(',', counts);
     if (both.size() != 2)
       throw refused_at(lines_, "AD is " + quoted_field(counts) + ", expected the reads of two alleles",
                        "correct the line");
-    site_.alternative = reads_in(both[1]);
-    site_.depth = reads_in(both[0]) + site_.alternative;
-    return site_.depth > 0;
+    site_.counts[kAlternativeReads] = reads_in(both[1]);
+    site_.counts[kDepth] = reads_in(both[0]) + site_.counts[kAlternativeReads];
+    return site_.counts[kDepth] > 0;
+  }
+
+  // Where the sample's columns have GT and AD: mostly as in the record before.
+  void read_format() {
+    if (fields_[kFormat] == format_) return;
+    format_ = fields_[kFormat];
+    const std::vector<std::string_view> keys = split_at(':', format_);
+    genotype_ = place_of("GT", keys);
+    reads_ = place_of("AD", keys);
   }
 
   std::int64_t reads_in(std::string_view text) const {
@@ -143,14 +124,10 @@ class VcfReader : public TrackTextReader {
     return *number;
   }
 
-  TextLines lines_;
   std::size_t fields_count_, sample_, normal_;
-  std::int64_t bin_size_;
-  std::vector<std::size_t> columns_;
-  std::string line_;
+  std::string line_, format_;
+  std::optional<std::size_t> genotype_, reads_;  // their places in format_
   std::vector<std::string_view> fields_;
-  Site site_;              // the last one that was read
-  bool has_site_ = false;  // whether it is in no row yet
 };
 
 }  // namespace
