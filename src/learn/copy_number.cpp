@@ -246,8 +246,7 @@ class CopyNumberGrid {
 
   // The purities, one where it is known.
   std::vector<double> purities() const {
-    const CoordinateRange& range = plan_.densities.law->ranges[kPurity];
-    if (range.low == range.high) return {range.low};
+    if (const auto purity = known(kPurity)) return {*purity};
     return {kPurities.begin(), kPurities.end()};
   }
 
@@ -255,11 +254,8 @@ class CopyNumberGrid {
   // alleles other numbers would do as well as two, with another purity.
   std::vector<int> copies(double purity, double median) const {
     const MeanLaw& law = *plan_.densities.law;
-    const CoordinateRange& range = law.ranges[kPloidy];
-    if (range.low == range.high) {
-      const double others = 2 * (1 - purity);
-      const double found =
-          ((purity * range.low + others) * std::exp2(median / law.numbers[kSaturation]) - others) / purity;
+    if (const auto ploidy = known(kPloidy)) {
+      const double found = copies_beyond(*ploidy, purity, median / law.numbers[kSaturation]);
       return {static_cast<int>(std::lround(std::clamp(found, 0.0, 1000.0)))};
     }
     if (plan_.densities.observed.size() == 1) return {2};
@@ -272,12 +268,9 @@ class CopyNumberGrid {
   // there is none.
   std::optional<EmState> start(double purity, int copies, double median) const {
     MeanLaw law = *plan_.densities.law;
-    const double saturation = law.numbers[kSaturation], others = 2 * (1 - purity);
+    const double saturation = law.numbers[kSaturation];
+    const double ploidy = known(kPloidy).value_or(copies_beyond(copies, purity, -median / saturation));
     const CoordinateRange& range = law.ranges[kPloidy];
-    const double ploidy =
-        range.low == range.high
-            ? range.low
-            : ((purity * copies + others) * std::exp2(-median / saturation) - others) / purity;
     if (!(ploidy >= range.low && ploidy <= range.high)) return std::nullopt;
     law.numbers = {purity, ploidy, saturation};
     EmState state;
@@ -288,6 +281,18 @@ class CopyNumberGrid {
   }
 
  private:
+  // A number of the law that stays where it is.
+  std::optional<double> known(Number number) const {
+    const CoordinateRange& range = plan_.densities.law->ranges[number];
+    return range.low == range.high ? std::optional(range.low) : std::nullopt;
+  }
+
+  // The copies whose log ratio lies so far above that of `copies`, without saturation.
+  static double copies_beyond(double copies, double purity, double log_ratio) {
+    const double others = 2 * (1 - purity);
+    return ((purity * copies + others) * std::exp2(log_ratio) - others) / purity;
+  }
+
   const Parameters& shape_;
   const LawOptions& law_;
   const EmissionPlan& plan_;

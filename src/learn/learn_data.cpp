@@ -192,13 +192,6 @@ class LearnDataReader {
     return true;
   }
 
-  bool has_holes() const {
-    for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
-      for (const TrainingPiece& piece : data->pieces)
-        if (std::ranges::any_of(piece.features, [](float value) { return std::isnan(value); })) return true;
-    return false;
-  }
-
   std::int64_t bin_size() const {
     if (options_.input.sites) return 1;
     if (options_.input.bin_size) return *options_.input.bin_size;
@@ -242,7 +235,7 @@ class LearnDataReader {
     for (const LackingTrack& track : data_.lacking_tracks) data_.inputs.binding.push_back(describe(track));
     for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
-    if (may_have_holes && !options_.most_copies && !has_holes())
+    if (may_have_holes && !options_.most_copies && !has_holes(data_.inputs))
       for (Track& track : data_.tracks) track.missing = arrays ? MissingPolicy::kSkip : MissingPolicy::kZero;
     settle_features();
   }

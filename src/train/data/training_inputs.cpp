@@ -504,6 +504,13 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const std::vect
   return found;
 }
 
+bool has_holes(const TrainingInputs& inputs) {
+  for (const TrainingData* data : {&inputs.training, &inputs.validation})
+    for (const TrainingPiece& piece : data->pieces)
+      if (std::ranges::any_of(piece.features, [](float value) { return std::isnan(value); })) return true;
+  return false;
+}
+
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
                         TrainingInputs& found) {
   const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kMean);

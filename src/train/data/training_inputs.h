@@ -59,6 +59,9 @@ struct TrainingInputs {
 TrainingInputs read_training_inputs(const TrainOptions& options, const std::vector<LabelFile>& labels,
                                     const std::vector<Track>& tracks, std::int64_t bin_size);
 
+// Whether a feature of the training or the validation data has no value.
+bool has_holes(const TrainingInputs& inputs);
+
 // Fills feature_mean of every piece: a pass over the whole sequences (`mean` centring).
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
                         TrainingInputs& inputs);

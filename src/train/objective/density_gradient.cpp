@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -36,7 +37,7 @@ DensityGradient::DensityGradient(const Parameters& parameters) : labels_(paramet
 void DensityGradient::add(const TrainingPiece& piece, const double* derivatives, int threads,
                           ParameterGradient& gradient) const {
   const std::size_t size = columns_.size() * kPartCount;
-  const auto stretches = static_cast<std::size_t>((piece.length + kBinsTogether - 1) / kBinsTogether);
+  const auto stretches = wide(ceil_div(piece.length, kBinsTogether));
   std::vector<double> sums(stretches * size);
   parallel_for(threads, stretches, [&](std::size_t i, int) {
     const std::int64_t begin = static_cast<std::int64_t>(i) * kBinsTogether;

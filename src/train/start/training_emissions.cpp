@@ -62,13 +62,6 @@ EmissionSums known_sums(const TrainingData& data) {
   return sums;
 }
 
-bool has_holes(const TrainingInputs& inputs) {
-  for (const TrainingData* data : {&inputs.training, &inputs.validation})
-    for (const TrainingPiece& piece : data->pieces)
-      if (std::ranges::any_of(piece.features, [](float value) { return std::isnan(value); })) return true;
-  return false;
-}
-
 }  // namespace
 
 bool has_families(const Parameters& parameters) {
