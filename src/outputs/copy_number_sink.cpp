@@ -33,10 +33,9 @@ struct MeasuredSegment {
   std::optional<double> posterior;  // mean of the label's over the bins; nothing: not computed
 };
 
-// The name of the file before this ending, which stands for the sample.
-std::string sample_in(const std::string& path, std::string_view ending) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  return name.substr(0, name.find(ending));
+// The name of the file before its endings, which stands for the sample.
+std::string sample_in(const std::string& path) {
+  return std::filesystem::path(without_compression(path)).stem().string();
 }
 
 class CopyNumberSink : public SegmentSink {
@@ -78,7 +77,7 @@ class CopyNumberSink : public SegmentSink {
 class SegSink : public CopyNumberSink {
  public:
   SegSink(OutputFile& file, const SegmentOutput& output)
-      : CopyNumberSink(file, output), sample_(sample_in(output.file.path, ".seg")) {
+      : CopyNumberSink(file, output), sample_(sample_in(output.file.path)) {
     write("ID\tchrom\tloc.start\tloc.end\tnum.mark\tseg.mean\n");
   }
 
@@ -138,8 +137,8 @@ class VcfSink : public CopyNumberSink {
         "bins\">\n";
     for (const Chromosome& chromosome : output.chromosomes.list())
       header += fmt::format("##contig=<ID={},length={}>\n", chromosome.name, chromosome.length);
-    write(header + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t" +
-          sample_in(output.file.path, ".vcf") + "\n");
+    write(header + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t" + sample_in(output.file.path) +
+          "\n");
   }
 
  private:

@@ -14,46 +14,48 @@ namespace semicrf {
 
 namespace {
 
-// The format of files whose names have this ending; the first that fits counts, "" fits every name.
+// The format of files whose names have this ending, before that of the compression; the first that fits
+// counts, "" fits every name.
 template <class Output>
 struct Format {
   std::string_view ending;
   std::unique_ptr<OutputSink> (*open)(OutputFile&, const Output&);
+  bool comments = true;  // the header's; binary formats have no place for it, others have lines of their own
+  SegmentFormat kind = SegmentFormat::kBed;
 };
 
-constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed_sink},
-                                        Format<SegmentOutput>{".bigbed", make_bigbed_sink},
-                                        Format<SegmentOutput>{".narrowpeak", make_narrow_peak_sink},
-                                        Format<SegmentOutput>{".narrowpeak.gz", make_narrow_peak_sink},
-                                        Format<SegmentOutput>{".seg", make_seg_sink},
-                                        Format<SegmentOutput>{".seg.gz", make_seg_sink},
-                                        Format<SegmentOutput>{".cns", make_cns_sink},
-                                        Format<SegmentOutput>{".cns.gz", make_cns_sink},
-                                        Format<SegmentOutput>{".vcf", make_vcf_sink},
-                                        Format<SegmentOutput>{".vcf.gz", make_vcf_sink},
-                                        Format<SegmentOutput>{".textgrid", make_textgrid_sink},
-                                        Format<SegmentOutput>{"", make_bed_sink}};
-constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
-                                      Format<TrackOutput>{".bigwig", make_bigwig_sink},
-                                      Format<TrackOutput>{"", make_bedgraph_sink}};
+constexpr auto kSegmentFormats = std::to_array<Format<SegmentOutput>>({
+    {".bb", make_bigbed_sink, false, SegmentFormat::kBigBed},
+    {".bigbed", make_bigbed_sink, false, SegmentFormat::kBigBed},
+    {".narrowpeak", make_narrow_peak_sink, true, SegmentFormat::kNarrowPeak},
+    {".seg", make_seg_sink, false, SegmentFormat::kSeg},
+    {".cns", make_cns_sink, false, SegmentFormat::kCns},
+    {".vcf", make_vcf_sink, false, SegmentFormat::kVcf},
+    {".textgrid", make_textgrid_sink, false, SegmentFormat::kTextGrid},
+    {"", make_bed_sink},
+});
+constexpr auto kTrackFormats = std::to_array<Format<TrackOutput>>(
+    {{".bw", make_bigwig_sink, false}, {".bigwig", make_bigwig_sink, false}, {"", make_bedgraph_sink}});
+
+template <class Formats>
+const auto& format_in(const Formats& formats, std::string_view path) {
+  return *std::ranges::find_if(
+      formats, [&](const auto& one) { return has_ending(without_compression(path), {one.ending}); });
+}
 
 template <class Output, std::size_t kFormats>
 PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
-  const auto format = std::ranges::find_if(
-      formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
-  PlannedOutput result{output.file, output.header, output.threads,
-                       [open = format->open, output](OutputFile& file) { return open(file, output); }};
-  // These know no comments, or none but their own.
-  if (has_ending(output.file.path, {".textgrid", ".seg", ".seg.gz", ".cns", ".cns.gz", ".vcf", ".vcf.gz"}))
-    result.header.clear();
-  if (is_indexed_name(output.file.path)) {
-    result.header.clear();  // a binary format has no place for it
+  const Format<Output>& format = format_in(formats, output.file.path);
+  PlannedOutput result{output.file, format.comments ? output.header : "", output.threads,
+                       [open = format.open, output](OutputFile& file) { return open(file, output); }};
+  if (is_indexed_name(output.file.path))
     result.kept = output.chromosomes.size() * BbiFile::kBytesPerChromosome;
-  }
   return result;
 }
 
 }  // namespace
+
+SegmentFormat segment_format(std::string_view path) { return format_in(kSegmentFormats, path).kind; }
 
 PlannedOutput segment_output(const SegmentOutput& output) {
   PlannedOutput result = planned(output, kSegmentFormats);

@@ -43,7 +43,9 @@ struct SegmentOutput {
   std::int64_t bin_size = 1;
   std::shared_ptr<PeakSignal> signal = {};  // for narrowPeak, SEG, CNS, VCF; null: there are no tracks
 };
-// BED, bigBed where is_bigbed_name() says so, narrowPeak, a TextGrid, SEG, CNS or VCF.
+// What the ending of its name says, without .gz or .bgz.
+enum class SegmentFormat { kBed, kBigBed, kNarrowPeak, kSeg, kCns, kVcf, kTextGrid };
+SegmentFormat segment_format(std::string_view path);
 PlannedOutput segment_output(const SegmentOutput& output);
 
 // Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.

@@ -179,7 +179,7 @@ std::vector<int> wanted_labels(const DecodeOptions& options, const Parameters& p
                        "they have " + few_of(names, 20));
     wanted.push_back(static_cast<int>(found - names.begin()));
   }
-  if (!wanted.empty() || !has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"})) return wanted;
+  if (!wanted.empty() || segment_format(options.output) != SegmentFormat::kNarrowPeak) return wanted;
   const std::optional<std::string> background = recorded_background(parameters.training);
   const auto found = background ? std::ranges::find(names, *background) : names.end();
   if (found == names.end())
@@ -209,8 +209,9 @@ std::string of_sequence(const std::string& path, const std::string& name) {
 
 // Whether the format says what the tracks have in a segment.
 bool has_signal(const std::string& path) {
-  return has_ending(
-      path, {".narrowpeak", ".narrowpeak.gz", ".seg", ".seg.gz", ".cns", ".cns.gz", ".vcf", ".vcf.gz"});
+  constexpr std::array kWithSignal = {SegmentFormat::kNarrowPeak, SegmentFormat::kSeg, SegmentFormat::kCns,
+                                      SegmentFormat::kVcf};
+  return std::ranges::find(kWithSignal, segment_format(path)) != kWithSignal.end();
 }
 
 void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
@@ -219,7 +220,8 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
   SegmentOutput output = path_output(options, run, header);
   if (options.extra_columns) output.header += kHowToCut;
   output.only = wanted_labels(options, run.parameters());
-  if (has_ending(options.output, {".vcf", ".vcf.gz"}) &&
+  const SegmentFormat format = segment_format(options.output);
+  if (format == SegmentFormat::kVcf &&
       std::ranges::none_of(copies_of_labels(run.parameters().labels),
                            [](const auto& copies) { return copies.has_value(); }))
     throw UsageError(
@@ -227,7 +229,7 @@ void add_path(const DecodeOptions& options, const PreparedRun& run, const std::s
         "use a model of learn --preset copy-number, or write BED");
   if (has_signal(options.output)) output.signal = PeakSignal::open(options.run.input, run.parameters());
   output.file = run.output(options.output);
-  if (!has_ending(options.output, {".textgrid"})) return plan.push_back(segment_output(output));
+  if (format != SegmentFormat::kTextGrid) return plan.push_back(segment_output(output));
   const std::vector<std::string> sequences = decoded_sequences(run);
   for (const std::string& sequence : sequences) {
     output.sequence = sequence;
@@ -349,7 +351,7 @@ void check_best(const DecodeOptions& options) {
       std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
       std::pair{"--only", !options.only.empty()},
       std::pair{"a .narrowPeak, .seg, .cns, .vcf or .TextGrid file",
-                has_signal(options.output) || has_ending(options.output, {".textgrid"})},
+                has_signal(options.output) || segment_format(options.output) == SegmentFormat::kTextGrid},
       std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)
     if (given)
@@ -359,10 +361,11 @@ void check_best(const DecodeOptions& options) {
 
 void check_options(const DecodeOptions& options) {
   check_best(options);
-  if (has_ending(options.output, {".textgrid"}) && units().rate <= 0)
+  const SegmentFormat format = segment_format(options.output);
+  if (format == SegmentFormat::kTextGrid && units().rate <= 0)
     throw UsageError(options.output + ": a TextGrid has times in seconds",
                      "give --rate R, positions per second");
-  if (has_ending(options.output, {".narrowpeak", ".narrowpeak.gz"}) && options.score == ScoreColumn::kNone)
+  if (format == SegmentFormat::kNarrowPeak && options.score == ScoreColumn::kNone)
     throw UsageError(options.output + ": narrowPeak has posteriors in its columns", "leave out --score none");
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
       options.review_path.empty())

@@ -14,9 +14,7 @@ constexpr std::size_t kShownColumns = 10;
 
 std::string stem_of(const std::string& path) {
   if (path == kStandardInput) return "stdin";
-  std::filesystem::path name = std::filesystem::path(path).filename();
-  if (is_compressed_name(name.string())) name = name.stem();
-  return name.stem().string();
+  return std::filesystem::path(without_compression(path)).stem().string();
 }
 
 // How the samples of a text are called.

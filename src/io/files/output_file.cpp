@@ -269,7 +269,7 @@ void OutputFile::build_index() {
   registered_index_ = TemporaryName(temporary_index_);
   errno = 0;
   const bool tbi = spec_.index == IndexKind::kTbi;
-  const bool built = has_ending(target_, {".vcf.gz", ".vcf.bgz"})
+  const bool built = has_ending(without_compression(target_), {".vcf"})
                          ? build_vcf_index(temporary_, temporary_index_, tbi)
                      : tbi ? build_tbi(temporary_, temporary_index_)
                            : build_csi(temporary_, temporary_index_, csi_shape_for(spec_.longest_chromosome));

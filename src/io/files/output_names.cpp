@@ -120,6 +120,10 @@ bool has_ending(std::string_view path, std::initializer_list<std::string_view> e
 
 bool is_compressed_name(std::string_view path) { return has_ending(path, {".gz", ".bgz"}); }
 
+std::string_view without_compression(std::string_view path) {
+  return is_compressed_name(path) ? path.substr(0, path.rfind('.')) : path;
+}
+
 const OutputFormat& format_of(OutputKind kind) {
   // In the order of OutputKind.
   static const auto formats = std::to_array<OutputFormat>({
@@ -152,9 +156,8 @@ void check_ending(const std::string& path, OutputKind kind) {
                          ", not as " + found,
                      "give a name ending in " + std::string(format.advice));
   };
-  std::string name = lower_case(path);
-  const bool packed = is_compressed_name(name);
-  if (packed) name.resize(name.rfind('.'));
+  const bool packed = is_compressed_name(path);
+  const std::string name = lower_case(without_compression(path));
   const std::string_view ending = last_ending(name);
   if (packed && is_in(format.binary, ending)) refuse("compressed " + name_of(ending));
   if (is_in(kKnown, ending) && !is_in(format.text, ending) && !is_in(format.binary, ending))

@@ -29,6 +29,8 @@ bool has_ending(std::string_view path, std::initializer_list<std::string_view> e
 
 // Names that are written as BGZF: .gz and .bgz.
 bool is_compressed_name(std::string_view path);
+// `path` without .gz or .bgz, where it has one: its ending says what is compressed.
+std::string_view without_compression(std::string_view path);
 
 // What an output is written as, and which names fit it.
 struct OutputFormat {

@@ -131,8 +131,7 @@ std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record) {
 }
 
 BedReader::BedReader(std::string path, BedPoints points)
-    : points_(points),
-      numbers_peaks_(has_ending(path, {".narrowpeak", ".narrowpeak.gz", ".broadpeak", ".broadpeak.gz"})) {
+    : points_(points), numbers_peaks_(has_ending(without_compression(path), {".narrowpeak", ".broadpeak"})) {
   switch (bed_kind(path)) {
     case InputKind::kBigBed:
       bigbed_.emplace(path);

@@ -209,9 +209,7 @@ std::string take_sequence_name(std::string& argument) {
 std::string take_file_name(std::string& argument) {
   std::string name = take_sequence_name(argument);
   if (!name.empty()) return name;
-  std::filesystem::path file = std::filesystem::path(argument).filename();
-  if (is_compressed_name(file.string())) file = file.stem();
-  name = file.stem().string();
+  name = std::filesystem::path(without_compression(argument)).stem().string();
   if (const std::string problem = name_problem(name); !problem.empty())
     throw InputError({argument, "", "the name '" + name + "': " + problem, "name it: NAME=PATH"});
   return name;

@@ -5,9 +5,10 @@ import json
 import math
 import pathlib
 import random
+import re
 
 from cases_learn import near, stats
-from harness import check
+from harness import HERE, check
 from make_inputs import npy, track_parameters
 
 STATES = ((1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (1, 1), (2, 2), (1, 1))  # of 120 bins each
@@ -218,3 +219,27 @@ def test_wishes_of_the_preset(box):
                         ("--labels 3 --solutions s.tsv", "--preset"), ("--labels 3 --purity 0.5", "belong to --preset copy-number"),
                         ("--preset copy-number --purity 1", "--purity")):
         box.fails("learn -q -o n.json %s a.npy" % words, (2,), what)
+
+
+def test_every_ending_of_segments_and_compression(box):
+    """Every ending of the table of formats of decode -o, in any case: alone, as .gz and as .bgz, where text has the same bytes and a binary format is refused."""
+    table = (HERE.parents[1] / "src/outputs/formats.cpp").read_text().partition("kSegmentFormats =")[2].partition("});")[0]
+    endings = re.findall(r'\{"([^"]*)", make_\w+_sink', table)
+    check(len(endings) > 7 and endings[-1] == "", "%s" % endings)
+    box.write("a.npy", npy(profile(random.Random(8))))
+    box.ok("learn -q --preset copy-number:4 --track-names log2,baf -o m.json a.npy")
+    firsts = set()
+    for ending in endings[:-1] + [".bed", ".SEG", ".tsv", ""]:
+        line = "decode -q -p m.json --rate 1 --only 1+0,2+1 --no-header-comments -o %s a.npy"
+        box.ok(line % ("x" + ending))
+        plain = box.path("x" + ending).read_bytes()
+        firsts.add(plain.splitlines()[0])
+        for compression in (".gz", ".bgz", ".GZ"):
+            name = "x" + ending + compression
+            if ending in (".bb", ".bigbed", ".textgrid"):
+                box.fails(line % name, 2, name + ": segments are written as", "compressed")
+                check(not box.path(name).exists(), name)
+                continue
+            box.ok(line % name)
+            check(gzip.decompress(box.path(name).read_bytes()) == plain, "%s is not what x%s is" % (name, ending))
+    check(len(firsts) == 7, "formats: %s" % firsts)
