@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "core/chain_model.h"
 #include "genes/learn/gene_counts.h"
+#include "genes/signal_sites.h"
 
 namespace semicrf {
 namespace {
@@ -81,6 +83,27 @@ GeneLattice open_ends(const GeneModel& model, GeneLattice lattice) {
     cut.final = label.strand == '+' ? goes_on : begun;
   }
   return lattice;
+}
+
+void mark_starts_at_ends(const GeneModel& model, const std::vector<std::uint8_t>& bases,
+                         PredictedSequence& sequence) {
+  const auto is_start = [&](std::int64_t boundary, char strand) {
+    std::string codon;
+    for (int i = 0; i < kCodon; ++i)
+      codon += "ACGTN"[static_cast<std::size_t>(base_along(bases, boundary, i, strand))];
+    return std::ranges::any_of(model.signals, [&](const SignalModel& signal) {
+      return signal.name == "start" && std::ranges::find(signal.consensus, codon) != signal.consensus.end();
+    });
+  };
+  for (PredictedGene& gene : sequence.genes) {
+    const bool plus = gene.strand == '+';
+    bool& cut = plus ? gene.cut_left : gene.cut_right;
+    const PredictedExon& first = plus ? gene.exons.front() : gene.exons.back();
+    const std::int64_t end = plus ? 0 : sequence.length;
+    if (!cut || first.phase != 0 || (plus ? first.exon.begin : first.exon.end) != end) continue;
+    gene.starts_at_end = is_start(end, gene.strand);
+    cut = !gene.starts_at_end;
+  }
 }
 
 }  // namespace semicrf

@@ -32,13 +32,16 @@ struct PredictedGene {
   // The end of the sequence cuts it off within its coding sequence or an intron, there without a start or
   // stop codon, whose probability is 0 then; its own one is that of what there is of it.
   bool cut_left = false, cut_right = false;
+  // Complete, but its start codon is at the end of the sequence, so that no start signal was seen there and
+  // its probability is 0: not known (mark_starts_at_ends of open_ends.h).
+  bool starts_at_end = false;
   std::vector<PredictedAlternative> alternatives;  // the most probable first
   // With untranslated regions: their exons and parts of exons, the whole exons, all ascending and without
   // phases; and that there is exactly this transcript. Without: empty, and `probability`.
   std::vector<PredictedExon> untranslated, whole_exons;
   double transcript_probability = 0;
 
-  bool has_start() const { return strand == '+' ? !cut_left : !cut_right; }
+  bool has_start() const { return !starts_at_end && (strand == '+' ? !cut_left : !cut_right); }
   bool has_stop() const { return strand == '+' ? !cut_right : !cut_left; }
 };
 

@@ -158,6 +158,7 @@ class GenesRun {
       if (lattices_.size() > 1)
         batch_[i].found =
             both_strands(std::move(batch_[i].found), predict(batch_[i], lattices_[1], '-', threads));
+      mark_starts_at_ends(model_, batch_[i].bases, batch_[i].found);
     });
     for (const BatchItem& item : batch_) {
       genes.write(gff_text(item.name, item.found));

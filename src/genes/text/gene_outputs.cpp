@@ -117,7 +117,8 @@ std::string letters_of(const std::vector<PredictedExon>& predicted, const Predic
     const std::size_t stop = gene.has_stop() ? kCodon : 0;
     for (auto i = static_cast<std::size_t>(first.phase); i + kCodon + stop <= joined.size(); i += kCodon)
       letters += codons->amino_acid(joined[i], joined[i + 1], joined[i + 2]);
-    if (gene.has_start() && !letters.empty()) letters.front() = 'M';  // GTG and TTG too
+    if ((gene.has_start() || gene.starts_at_end) && !letters.empty())
+      letters.front() = 'M';  // GTG and TTG too
   } else {
     for (auto i = static_cast<std::size_t>(first.phase); i < joined.size(); ++i)
       letters += "ACGTN"[joined[i]];

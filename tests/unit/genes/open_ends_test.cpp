@@ -122,6 +122,35 @@ TEST_CASE("what is left of a gene has its frame and its protein") {
     }
 }
 
+TEST_CASE("a gene whose start codon is at the end of the sequence is complete") {
+  std::mt19937 random(25);
+  const std::string grammar = GENERATE("prokaryote", "fungus");
+  const GeneModel model = counted_model(grammar.c_str(), random);
+  const GeneLattice lattice = open_ends(model, compile(model, "m"));
+  std::string coding = coding_bases(random, 200) + "TAA";
+  for (std::size_t i = 1; i < coding.size(); i += 3)  // no other start codon
+    if (coding[i] == 'T') coding[i] = 'C';
+  const std::string behind = some_bases(random, 80);
+  const std::string first = GENERATE("ATG", "GCC", "AT", "GCTC");
+  for (const bool minus : {false, true}) {
+    CAPTURE(grammar, first, minus);
+    const std::string text = first + coding + behind;
+    const std::vector<std::uint8_t> bases = base_codes(minus ? complemented(text) : text);
+    PredictedSequence found = predict_genes(model, lattice, bases, 1);
+    mark_starts_at_ends(model, bases, found);
+    REQUIRE(!found.genes.empty());
+    found.genes = {minus ? found.genes.back() : found.genes.front()};
+    const PredictedGene& gene = found.genes.front();
+    const std::string gff = gff_text("s", found), protein = coding_text("s", found, bases, true);
+    CHECK(gene.starts_at_end == (first == "ATG"));
+    CHECK((minus ? gene.cut_right : gene.cut_left) == (first != "ATG"));
+    CHECK((gff.find("partial") == std::string::npos) == (first == "ATG"));
+    CHECK(gff.find("p_start") == std::string::npos);
+    CHECK(gff.find("p_stop") != std::string::npos);
+    CHECK((protein[protein.find('\n') + 1] == 'M') == (first == "ATG"));
+  }
+}
+
 TEST_CASE("a gene that is cut within an intron") {
   std::mt19937 random(22);
   const GeneModel model = counted_model("fungus", random);
