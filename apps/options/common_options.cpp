@@ -68,6 +68,26 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::ve
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+// CLI11's own lists take the next word of the command line where a value has no name.
+CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                      const std::string& help, const std::string& type) {
+  const std::string name = names.substr(names.find("--"));
+  const auto take = [&values, name](const std::vector<std::string>& given) {
+    values.clear();
+    for (const std::string& list : given) {
+      const std::size_t before = values.size();
+      for (const std::string_view one : split_at(',', list))
+        if (!one.empty()) values.emplace_back(one);
+      if (values.size() == before && !list.empty())
+        throw UsageError(name + ": '" + list + "' has no name between its commas",
+                         "give one, or several separated by commas");
+    }
+  };
+  return command.add_option_function<std::vector<std::string>>(names, take, help)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
                         const std::string& help, const std::vector<std::string>& choices) {
   const auto check = [choices](const std::string& given) {
@@ -128,29 +148,17 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several) {
   if (several) {
     add_samples_option(command, input);
   } else {
-    command.add_option("--sample", input.samples, "sample to take from the sheet, where it has several")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("NAME");
+    add_list(command, "--sample", input.samples, "sample to take from the sheet, where it has several",
+             "NAME");
   }
-  command
-      .add_option(
-          "--track-names", input.track_names,
-          "names of the columns of arrays; a list separated by commas, checked against the parameters")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
+  add_list(command, "--track-names", input.track_names,
+           "names of the columns of arrays; a list separated by commas, checked against the parameters");
 }
 
 void add_label_names_option(CLI::App& command, InputOptions& input) {
-  command
-      .add_option(
-          "--label-names", input.label_names,
-          "names of the columns of arrays of label scores; a list separated by commas, checked against "
-          "the parameters")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
+  add_list(command, "--label-names", input.label_names,
+           "names of the columns of arrays of label scores; a list separated by commas, checked against the "
+           "parameters");
 }
 
 void require_inputs(const InputOptions& input, const std::string& name) {

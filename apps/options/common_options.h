@@ -51,6 +51,10 @@ struct CommonArguments {
 // An option that takes one value each time it is given, so that inputs may follow it.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help);
+// An option whose value is a list separated by commas of at least one name; empty ones are left out. Given
+// again, it adds names.
+CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                      const std::string& help, const std::string& type = "NAME,...");
 // An option whose value must be one of `choices`.
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
                         const std::string& help, const std::vector<std::string>& choices);

@@ -18,15 +18,11 @@ void add_emission_options(CLI::App& command, EmissionArguments& arguments, const
              "share of the values of gaussian and student-t tracks that are anywhere from the least to the "
              "largest, and say little",
              CLI::Range(0.0, 0.5));
-  command
-      .add_option(
-          "--tie", arguments.tie,
-          "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
-          "freedom, dispersions). learn alone: durations, one law of them for all labels; ordered, or "
-          "TRACK=ordered: means that grow from label to label")
-      ->type_name("PART,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(command, "--tie", arguments.tie,
+           "numbers that all labels share, each track with its own: means, scales, sizes (degrees of "
+           "freedom, dispersions). learn alone: durations, one law of them for all labels; ordered, or "
+           "TRACK=ordered: means that grow from label to label",
+           "PART,...");
 }
 
 void add_wishes(const EmissionArguments& arguments, EmissionWishes& wishes) {

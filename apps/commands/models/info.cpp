@@ -66,17 +66,9 @@ void add_info_command(CLI::App& program) {
                     "print the weights of a parameter file with the names of labels and tracks");
   command->add_flag("--template", arguments->params_template,
                     "print a parameter file for these labels and tracks");
-  command->add_option("-L,--labels", arguments->labels, "with --template: label names, separated by commas")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "-T,--tracks", arguments->tracks,
-          "with --template: track names, separated by commas; without it the inputs are label scores")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(*command, "-L,--labels", arguments->labels, "with --template: label names, separated by commas");
+  add_list(*command, "-T,--tracks", arguments->tracks,
+           "with --template: track names, separated by commas; without it the inputs are label scores");
   add_unit_options(*command, arguments->unit);
   command->callback([arguments] { info(*arguments); });
 }

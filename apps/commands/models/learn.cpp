@@ -133,13 +133,9 @@ void learn(const LearnArguments& arguments) {
 void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   LearnOptions& options = arguments.options;
   InputOptions& input = options.input;
-  command
-      .add_option("--labels", arguments.labels,
-                  "number of labels; several numbers, separated by commas, or a range such as 2..20, are "
-                  "compared")
-      ->type_name("INT|INT..INT")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(command, "--labels", arguments.labels,
+           "number of labels; several numbers, separated by commas, or a range such as 2..20, are compared",
+           "INT|INT..INT");
   command.add_option("--labels-known", options.known_labels,
                      "BED file with a label in column 4: bins that it labels keep that label (A|B: one of "
                      "these), the others are learned; labels beyond those of the file are new ones");
@@ -228,13 +224,10 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
           "ChromHMM, with durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
-  command
-      .add_option("--freeze", options.freeze,
-                  "parts that stay as the file of --init has them: emission, or means, scales, sizes of "
-                  "densities; start, transition, duration")
-      ->type_name("PART,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(command, "--freeze", options.freeze,
+           "parts that stay as the file of --init has them: emission, or means, scales, sizes of densities; "
+           "start, transition, duration",
+           "PART,...");
   add_number(command, "--restarts", options.restarts,
              "number of fits, each from a start of its own; the likeliest is kept", CLI::Range(1, 10000));
   add_number(command, "--max-iterations", options.max_iterations, "most iterations of a fit",

@@ -277,15 +277,11 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
   add_choice(command, "--centering", arguments.centering,
              "centring of the scores: none (default), mean, position-max or mean-preserving",
              {"none", "mean", "position-max", "mean-preserving"});
-  command
-      .add_option("--freeze", arguments.options.freeze,
-                  "hold these parameters at their initial values: emission (weights and bias, or those of "
-                  "--emission), "
-                  "weights, bias, means, scales, sizes, boundary, transition, duration, tail, start or end; "
-                  "a list separated by commas; may be repeated")
-      ->type_name("PART,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(command, "--freeze", arguments.options.freeze,
+           "hold these parameters at their initial values: emission (weights and bias, or those of "
+           "--emission), weights, bias, means, scales, sizes, boundary, transition, duration, tail, start or "
+           "end; a list separated by commas; may be repeated",
+           "PART,...");
 }
 
 void add_fit_options(CLI::App& command, TrainArguments& arguments) {

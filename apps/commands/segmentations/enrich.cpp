@@ -263,10 +263,7 @@ void add_enrich_command(CLI::App& program) {
              CLI::Range(0, 10000));
   add_choice(*command, "--rows", arguments->rows,
              "order of labels: natural (E2 before E10) or bases (most first)", {"natural", "bases"});
-  command->add_option("--order", arguments->order, "these labels in this order; a list separated by commas")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(*command, "--order", arguments->order, "these labels in this order; a list separated by commas");
   add_choice(*command, "--scale", arguments->scale,
              "colours of --svg: column (each column from 0 to its largest fold), common (all from 0 to the\n"
              "largest) or log (log2, white at 1)",

@@ -183,14 +183,10 @@ void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
              "score column: posterior (computes posteriors; default) or none (0, unless another output needs "
              "posteriors), which saves the time that they take",
              {"posterior", "none"});
-  command
-      .add_option(
-          "--only", arguments.options.only,
-          "write the segments of these labels alone to -o; a list separated by commas (default: of all; "
-          "in .narrowPeak of all but the label of train --background)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("LABEL,...");
+  add_list(command, "--only", arguments.options.only,
+           "write the segments of these labels alone to -o; a list separated by commas (default: of all; "
+           "in .narrowPeak of all but the label of train --background)",
+           "LABEL,...");
   command.add_flag("--merge-adjacent", arguments.options.merge_adjacent,
                    "join touching segments of one label");
   command.add_flag("--extra-columns", arguments.options.extra_columns,

@@ -7,6 +7,7 @@ with SEMICRF_ODD_VALUES=all in the environment.
 import concurrent.futures
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
@@ -176,6 +177,22 @@ def test_every_option_refuses_an_empty_value(box):
             line = with_value(LINES[" ".join(command.path)].split(), option.names, "")
             result = box.run(line)
             check(result.code == 2, "an empty value is taken\n%s" % result)
+
+
+def test_lists_of_nothing_are_refused(box):
+    """A list without a name in it is an error of its option, which does not take the next word for its value."""
+    prepare(box)
+    lists = 0
+    for command in all_commands(box):
+        for option in command.options:
+            name = option.names[-1]
+            if not command.path or not re.fullmatch(r"[A-Z]+,\.\.\.|INT\|INT\.\.INT", option.value):
+                continue
+            line = LINES[" ".join(command.path)].split()
+            at = len(command.path)
+            box.fails(line[:at] + [name, ",,"] + line[at:], (2, 3), name, "',,'")
+            lists += 1
+    check(lists > 15, "%d lists" % lists)
 
 
 # A pipe that nobody reads holds up its writer.
