@@ -50,9 +50,10 @@ EngineInfo describe(ChainModel model, int device, const std::string& device_name
                      (kSingle ? "float" : "double") + ")";
   info.model = std::move(model);
   info.precision = kSingle ? Precision::kFloat : Precision::kDouble;
-  info.grid = {grid.chunk, grid.warmup, kTolerance<Real>};
+  info.grid = {grid.chunk, grid.warmup, kTolerance<Real>, kBlock};
   info.projects = true;
   info.cut_edges = true;
+  info.counts_by_end = true;
   return info;
 }
 

@@ -87,8 +87,9 @@ void HeadSums<Real>::plan(const HeadRequest& request, const SequenceLayout& layo
     }
     std::vector<Stretch>& stretches = of_target[known->second];
     const PlacedSequence& placed = layout.sequences[i];
+    std::int64_t edge = placed.range.begin + placed.cut.chunk;  // where the chunk ends
     for (std::int64_t begin = placed.range.begin; begin < placed.range.end;) {
-      const std::int64_t edge = (begin / placed.cut.chunk + 1) * placed.cut.chunk;
+      if (begin == edge) edge += placed.cut.chunk;
       const std::int64_t end = std::min({begin + kHeadStretch, edge, placed.range.end});
       stretches.push_back({begin, end, placed.length, placed.first_row + begin - placed.range.begin,
                            placed.first_row - request.features.begin});

@@ -48,7 +48,7 @@ void Anchors<Real>::list_tasks(const SequenceLayout& layout, const Sweep& forwar
     const PositionRange run = forward[i].range;
     const PlacedSequence& sequence = layout.sequences[wide(forward[i].sequence)];
     const std::int64_t step = sequence.cut.mark;
-    const std::int64_t last_mark = ceil_div(run.end, step);
+    const std::int64_t last_mark = ceil_div(run.size(), step);
     for (std::int64_t begin = run.begin; begin < run.end; begin += step) {
       AnchorTask task{};
       task.begin = begin;
@@ -58,7 +58,7 @@ void Anchors<Real>::list_tasks(const SequenceLayout& layout, const Sweep& forwar
       task.forward_run = static_cast<int>(i);
       task.backward_run = static_cast<int>(opposite);
       task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / step) + 1;
-      const std::int64_t mark = ceil_div(task.end, step);
+      const std::int64_t mark = ceil_div(task.end - run.begin, step);
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);
       task.at_sequence_end = task.end == sequence.length ? 1 : 0;
       task.crossed = 1 - task.at_sequence_end;

@@ -262,7 +262,8 @@ void PosteriorPass<Real>::count(const PosteriorWork& work) {
   // Windows and sequences begin with a chunk.
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::size_t sequence = wide(tasks[i].sequence);
-    if (tasks[i].begin % work.input.layout.sequences[sequence].cut.chunk != 0) continue;
+    const PlacedSequence& placed = work.input.layout.sequences[sequence];
+    if ((tasks[i].begin - placed.range.begin) % placed.cut.chunk != 0) continue;
     if (counts.sums.empty() || counts.sums.back() != work.counts[sequence]) {
       counts.sums.push_back(work.counts[sequence]);
       counts.sum_begins.push_back(static_cast<std::int64_t>(counts.chunk_begins.size()));

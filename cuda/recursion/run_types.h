@@ -39,7 +39,8 @@ SEMICRF_BOTH inline bool starts_at_edge(StartKind start) {
 // the sequence's ends.
 struct RunTask {
   std::int64_t from, begin, end;  // the run starts at `from` <= begin (warm-up), the chunk is [begin, end)
-  std::int64_t mark;  // states are kept at boundaries that are multiples of this (and at the chunk's edges)
+  // States are kept at the boundaries of whole marks from the left edge of the chunk, and at its edges.
+  std::int64_t mark;
   int sequence;
   StartKind start;
   int report;       // slot of the run's report

@@ -191,6 +191,46 @@ void CutEdgeSums::add_counts(const Sequence& sequence, ExpectedCounts& counts) c
   if (model_.cut.right) add_right(sequence, counts);
 }
 
+namespace {
+
+// Log of the sum over the segments longer than K of a label that lie on both sides of a boundary; relative to
+// the scales of both states.
+double long_crossing(const ChainModel& model, const StatesAtBoundary& at, int label) {
+  if (!model.has_tail() || model.log_tail[wide(label)] == kNegativeInfinity) return kNegativeInfinity;
+  const auto labels = wide(model.num_labels), c = wide(label);
+  const int longest = model.max_duration;
+  const double log_q = model.log_tail[c], last = model.duration_score(longest, label);
+  const auto start = [&](int distance) { return at.forward.ring[wide(distance - 1) * labels + c]; };
+  const auto end = [&](int distance) { return at.backward.ring[wide(distance - 1) * labels + c]; };
+  // Starts at distance d <= K: the ends that make the segment longer than K, one more with each d.
+  double reached = at.backward.tail[c], sum = kNegativeInfinity;
+  for (int d = 1; d <= longest; ++d) {
+    reached = log_add(reached, end(longest - d + 1) + last) + log_q;
+    sum = log_add(sum, start(d) + reached);
+  }
+  // Starts further away: any end.
+  double any = at.backward.tail[c] - last + longest * log_q;
+  for (int d = 1; d <= longest; ++d) any = log_add(any, end(d) + d * log_q);
+  return log_add(sum, at.forward.tail[c] + any);
+}
+
+}  // namespace
+
+void add_at_boundary(const ChainModel& model, const StatesAtBoundary& at, double share,
+                     ExpectedCounts& counts) {
+  const double scale =
+      ((at.forward.whole + at.backward.whole) - at.log_partition) + (at.forward.offset + at.backward.offset);
+  const auto labels = wide(model.num_labels);
+  for (std::size_t from = 0; from < labels; ++from)
+    for (std::size_t to = 0; to < labels; ++to)
+      counts.transition[from * labels + to] +=
+          share * std::exp(at.forward.message[from] + model.transition[from * labels + to] +
+                           at.backward.message[to] + scale);
+  for (int c = 0; c < model.num_labels; ++c)
+    counts.duration[wide(model.max_duration - 1) * labels + wide(c)] -=
+        share * std::exp(long_crossing(model, at, c) + scale);
+}
+
 DirectedModel direct(const ChainModel& model, Direction direction) {
   DirectedModel out;
   out.direction = direction;

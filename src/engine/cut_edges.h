@@ -64,6 +64,18 @@ class CutEdgeSums {
   std::vector<double> remaining_;  // (K, C), row d-1: the sum over k > d of these, and of the tail
 };
 
+// The forward and the backward state at a boundary within the sequence, in the log semiring.
+struct StatesAtBoundary {
+  const BoundaryState& forward;
+  const BoundaryState& backward;
+  double log_partition = 0;  // of the sequence, relative to the scale of the backward state
+};
+// What expected counts by end (EngineInfo::counts_by_end) of windows that begin at a boundary lack of those
+// by begin: `share` (1) times the transitions there, less the segments longer than K across it. -1: of
+// windows that end there. O(K C + C^2).
+void add_at_boundary(const ChainModel& model, const StatesAtBoundary& at, double share,
+                     ExpectedCounts& counts);
+
 // The chain as one direction of the recursion sees it. The backward pass is the forward recursion on the
 // reversed sequence with transposed transitions, start and end scores exchanged, and no initial term
 // (docs/algorithm.md).

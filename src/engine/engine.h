@@ -164,6 +164,10 @@ struct EngineInfo {
   // log partitions and posteriors, but neither paths nor messages. A cut hides starts at position 0, or ends
   // at T-1: their boundary scores are not looked at, and their posteriors are 0.
   bool cut_edges = false;
+  // A window's expected counts have the transitions at its left edge, and segments longer than K (in row K)
+  // where they begin. True: those at its right edge, and long segments where they end. Summed over windows of
+  // one engine both are the same; between two unlike engines see add_at_boundary (engine/cut_edges.h).
+  bool counts_by_end = false;
 };
 
 class Engine {

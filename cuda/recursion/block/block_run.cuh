@@ -372,10 +372,14 @@ class BlockRun : private BlockParts<Config> {
       this->note_far_above(move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false));
   }
 
-  // The next position whose boundary is a multiple of the mark.
+  // Positions between the left edge of the chunk and a boundary of it.
+  __device__ __forceinline__ std::int64_t from_left_edge(std::int64_t position) const {
+    return p_.backward ? aside_.task->end - position : position - aside_.task->begin;
+  }
+  // The next position whose boundary is a mark; from the chunk's beginning on.
   __device__ __forceinline__ std::int64_t mark_after(std::int64_t position) const {
     const std::int64_t mark = aside_.task->mark;
-    const std::int64_t beyond = this->boundary_of(position) % mark;
+    const std::int64_t beyond = from_left_edge(position) % mark;
     if (!p_.backward) return position + mark - beyond;
     return position + (beyond == 0 ? mark : beyond);
   }
@@ -384,10 +388,9 @@ class BlockRun : private BlockParts<Config> {
     const RunTask& task = *aside_.task;
     if (aside_.position == task.begin) return task.first_state;
     const std::int64_t mark = task.mark;
-    const std::int64_t here = this->boundary_of(aside_.position);
-    const std::int64_t first = this->boundary_of(task.begin);
-    const std::int64_t marks = p_.backward ? ((first + mark - 1) / mark * mark - here) / mark
-                                           : (here - first / mark * mark + mark - 1) / mark;
+    const std::int64_t here = from_left_edge(aside_.position);
+    const std::int64_t marks =
+        p_.backward ? (task.end - task.begin + mark - 1) / mark - here / mark : (here + mark - 1) / mark;
     return task.first_state + static_cast<int>(marks);
   }
   __device__ __forceinline__ void export_state(bool mine) {

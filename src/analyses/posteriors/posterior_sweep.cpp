@@ -10,6 +10,7 @@
 #include "analyses/posteriors/posterior_summing.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
+#include "engine/cut_edges.h"
 #include "engine/device_memory.h"
 #include "io/files/temp_spool.h"
 #include "windows/memory_budget.h"
@@ -50,6 +51,7 @@ class Sweep {
     const bool stand = prove_backward();
     if (sums_) {
       if (!stand) add_up_again();
+      count_at_edge_windows();
       result_.sums = sums_->finish(result_.log_partition, plan_.length);
       if (!selection_.counts) result_.sums->counts = {};
     }
@@ -63,6 +65,8 @@ class Sweep {
   struct Window {
     BoundaryState left_backward;  // backward state at its left edge, in the labels of the model
     BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
+    // Log Z less this is relative to the scale of `left_backward`.
+    double backward_scale = 0;
     std::vector<ChunkReport> chunks;
     std::int64_t first_segment = 0;  // index of the path's first segment that meets the window
   };
@@ -137,9 +141,13 @@ class Sweep {
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
       const Engine& engine = loop_.engine(n);
       const BoundaryState truth = loop_.into(n, window(n + 1).left_backward);
-      if (agreement(truth, window(n).right_warmed, engine.grid(plan_.length).tolerance, engine.precision(),
-                    edge_twins(engine.model(), Direction::kBackward)))
+      window(n).backward_scale = window(n + 1).backward_scale;
+      if (const std::optional<double> above =
+              agreement(truth, window(n).right_warmed, engine.grid(plan_.length).tolerance,
+                        engine.precision(), edge_twins(engine.model(), Direction::kBackward))) {
+        window(n).backward_scale += (truth.whole - window(n).right_warmed.whole) + *above;
         continue;
+      }
       all = false;
       compute(n, loop_.read(n), &truth, nullptr);
       window(n).chunks.back().repaired = true;
@@ -163,6 +171,19 @@ class Sweep {
       rows_.clear_impossible(loop_.engine(n).model(), scores);
       add_up(*sums_, n, scores);
     }
+  }
+
+  // Windows at the edges are computed by another engine than those between them, which may count otherwise.
+  void count_at_edge_windows() {
+    if (!engine_.info().counts_by_end) return;
+    const std::int64_t first = loop_.first_inner(), behind = loop_.last_inner() + 1;
+    ExpectedCounts& counts = sums_->counts(first);
+    if (first > 0) add_at_boundary(engine_.model(), states_at(first), 1, counts);
+    if (behind <= loop_.last()) add_at_boundary(engine_.model(), states_at(behind), -1, counts);
+  }
+  // At the left edge of window n.
+  StatesAtBoundary states_at(std::int64_t n) {
+    return {loop_.state(n), window(n).left_backward, result_.log_partition - window(n).backward_scale};
   }
 
   void release(const PosteriorSink& sink) {

@@ -400,7 +400,11 @@ TEST_CASE("windows of their own at cut edges, computed on the host, fit to those
       REQUIRE(lengths.any());
       const std::vector<Claim> claims =
           claims_near({lengths.left, sample.length - lengths.right}, sample.length, 2);
-      const CutPieceResult found = with_edge_windows(device, sample, cut, lengths, {claims, {}});
+      REQUIRE(lengths.left % make_engine(device, sample.model)->grid(sample.length).chunk != 0);
+      // Windows of one chunk whose paths are joined, or one window.
+      const std::int64_t chunks = precision == Precision::kFloat ? 1 : 0;
+      const CutPieceResult found =
+          with_edge_windows(device, sample, cut, lengths, {claims, {}}, chunks, chunks == 1);
       const CutPieceResult expected = with_roles_everywhere(host, sample, cut, {claims, {}});
       REQUIRE(found.result.feasible == expected.result.feasible);
       if (!expected.result.feasible) continue;
@@ -420,6 +424,17 @@ TEST_CASE("windows of their own at cut edges, computed on the host, fit to those
       for (std::size_t i = 0; i < best.size(); ++i)
         CHECK(std::fabs(ranks[i].score - best[i].score) < 1e-6 * std::fabs(score));
       CHECK(most < (precision == Precision::kFloat ? 1e-4 : 1e-9));
+      const double of_sums =
+          precision == Precision::kFloat ? 1e-4 * static_cast<double>(sample.length) : 1e-6;
+      const PosteriorSums &sums = *found.result.get<PosteriorResult>().sums,
+                          &true_sums = *expected.result.get<PosteriorResult>().sums;
+      for (const auto array :
+           {&ExpectedCounts::transition, &ExpectedCounts::duration, &ExpectedCounts::tail}) {
+        for (std::size_t i = 0; i < (true_sums.counts.*array).size(); ++i)
+          CHECK(std::fabs((sums.counts.*array)[i] - (true_sums.counts.*array)[i]) < of_sums);
+      }
+      for (std::size_t i = 0; i < true_sums.label_bins.size(); ++i)
+        CHECK(std::fabs(sums.label_bins[i] - true_sums.label_bins[i]) < of_sums);
     }
   }
 }
