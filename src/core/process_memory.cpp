@@ -38,7 +38,7 @@ double suffix_factor(std::string_view suffix) {
   std::string rest;
   for (const char c : suffix.substr(1)) rest += lower(c);
   if (!rest.empty() && rest != "b" && rest != "i" && rest != "ib") return 0;
-  return std::pow(kStep, static_cast<double>(letter + 1));
+  return std::pow(kStep, letter + 1);
 }
 
 }  // namespace
@@ -70,8 +70,7 @@ std::int64_t parse_memory_size(std::string_view text, std::string_view option) {
   double number = 0;
   const char* const text_end = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
-  const double factor =
-      error == std::errc() ? suffix_factor({end, static_cast<std::size_t>(text_end - end)}) : 0;
+  const double factor = error == std::errc() ? suffix_factor(std::string_view(end, text_end - end)) : 0;
   const double bytes = std::floor(number * factor);
   constexpr double kLimit = 9.2e18;  // just below 2^63
   if (!(bytes >= 1 && bytes < kLimit)) {

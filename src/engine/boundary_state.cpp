@@ -13,7 +13,7 @@ namespace {
 // Whether the message, or tail, of label c is nothing beside its twin's.
 bool is_nothing(const std::vector<double>& of_labels, std::size_t c, std::span<const int> twins,
                 double below) {
-  return of_labels[c] <= of_labels[wide(twins[c])] - below;
+  return of_labels[c] <= of_labels[twins[c]] - below;
 }
 
 // Visits pairs of corresponding entries of two states, but those that are left out.
@@ -38,8 +38,7 @@ std::vector<int> edge_twins(const ChainModel& model, Direction direction) {
   for (int c = 0; c < static_cast<int>(twins.size()); ++c) {
     for (int other = 0; other < model.num_labels; ++other) {
       const bool forward = direction == Direction::kForward;
-      if (model.transition_at(forward ? other : c, forward ? c : other) > kNegativeInfinity)
-        twins[wide(c)] = -1;
+      if (model.transition_at(forward ? other : c, forward ? c : other) > kNegativeInfinity) twins[c] = -1;
     }
   }
   if (std::ranges::all_of(twins, [](int twin) { return twin < 0; })) twins.clear();

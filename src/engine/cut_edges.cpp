@@ -19,7 +19,7 @@ double tail_odds(double log_q) { return 1 / std::expm1(-log_q); }
 double mean_tail(double log_q) { return tail_odds(log_q) * (1 + tail_odds(log_q)); }
 
 double edge_score(const std::vector<double>& scores, int label) {
-  return scores.empty() ? 0.0 : scores[wide(label)];
+  return scores.empty() ? 0.0 : scores[label];
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ double log_partition(const ChainModel& model, const BoundaryState& at_end) {
 BoundaryState state_at_cut(const ChainModel& model, Direction direction) {
   const std::vector<double>& scores =
       direction == Direction::kForward ? model.start_scores : model.end_scores;
-  const auto labels = wide(model.num_labels);
+  const std::size_t labels = model.num_labels;
   BoundaryState state;
   for (int c = 0; c < model.num_labels; ++c) state.message.push_back(edge_score(scores, c));
   for (int d = 1; d <= model.max_duration; ++d)
@@ -48,10 +48,10 @@ BoundaryState state_at_cut(const ChainModel& model, Direction direction) {
 
 CutEdgeSums::CutEdgeSums(const ChainModel& model)
     : model_(model),
-      largest_(wide(model.num_labels), kNegativeInfinity),
+      largest_(model.num_labels, kNegativeInfinity),
       weights_(model.duration_bias.size()),
       remaining_(model.duration_bias.size()) {
-  const auto labels = wide(model.num_labels);
+  const std::size_t labels = model.num_labels;
   for (std::size_t i = 0; i < weights_.size(); ++i)
     largest_[i % labels] = std::max(largest_[i % labels], model.duration_bias[i]);
   for (std::size_t i = 0; i < weights_.size(); ++i) {
@@ -59,8 +59,8 @@ CutEdgeSums::CutEdgeSums(const ChainModel& model)
     weights_[i] = most == kNegativeInfinity ? 0.0 : std::exp(model.duration_bias[i] - most);
   }
   for (int c = 0; c < model.num_labels; ++c) {
-    std::size_t i = weights_.size() - labels + wide(c);
-    double sum = has_tail(c) ? weights_[i] * tail_odds(model.log_tail[wide(c)]) : 0.0;
+    std::size_t i = weights_.size() - labels + c;
+    double sum = has_tail(c) ? weights_[i] * tail_odds(model.log_tail[c]) : 0.0;
     for (;; i -= labels) {
       remaining_[i] = sum;
       sum += weights_[i];
@@ -70,8 +70,8 @@ CutEdgeSums::CutEdgeSums(const ChainModel& model)
 }
 
 bool CutEdgeSums::has_tail(int label) const {
-  return model_.has_tail() && model_.log_tail[wide(label)] > kNegativeInfinity &&
-         largest_[wide(label)] > kNegativeInfinity;
+  return model_.has_tail() && model_.log_tail[label] > kNegativeInfinity &&
+         largest_[label] > kNegativeInfinity;
 }
 
 // Log of the sum over segments that began in the state and end beyond T, without the state's scale.
@@ -93,7 +93,7 @@ double CutEdgeSums::crossing(const BoundaryState& at_end, int label) const {
     if (has_tail(label))
       beyond = model_.duration_score(model_.max_duration, label) + std::log(tail_odds(model_.log_tail[c]));
     for (int d = model_.max_duration; d >= 1; --d) {
-      result = log_add(result, at_end.ring[wide(d - 1) * labels + c] + beyond);
+      result = log_add(result, at_end.ring[(d - 1) * labels + c] + beyond);
       beyond = log_add(beyond, model_.duration_score(d, label));
     }
   }
@@ -105,7 +105,7 @@ double CutEdgeSums::log_partition(const BoundaryState& at_end) const {
   if (!model_.cut.right) return log_sum(at_end);
   double sum = kNegativeInfinity;
   for (int c = 0; c < model_.num_labels; ++c)
-    sum = log_add(sum, log_add(at_end.message[wide(c)], crossing(at_end, c)));
+    sum = log_add(sum, log_add(at_end.message[c], crossing(at_end, c)));
   return sum == kNegativeInfinity ? sum : at_end.whole + (at_end.offset + sum);
 }
 
@@ -118,7 +118,7 @@ void CutEdgeSums::add_durations(const BoundaryState& state, std::int64_t reach, 
   const double factor = as_numbers ? std::exp(scale + largest_[c]) : 0.0;
   double sum = 0, log = kNegativeInfinity;
   for (int j = 2; j <= model_.max_duration; ++j) {
-    const std::size_t row = wide(j - 1) * labels + c;
+    const std::size_t row = (j - 1) * labels + c;
     if (j - 1 <= reach) {
       const double one = state.ring[row - labels];
       if (as_numbers) {
@@ -134,24 +134,24 @@ void CutEdgeSums::add_durations(const BoundaryState& state, std::int64_t reach, 
 
 void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) const {
   const BoundaryState& at_begin = sequence.at_begin;
-  const auto labels = wide(model_.num_labels);
-  const std::size_t last_row = wide(model_.max_duration - 1) * labels;
+  const std::size_t labels = model_.num_labels;
+  const std::size_t last_row = (model_.max_duration - 1) * labels;
   const double state_scale = (at_begin.whole - sequence.log_partition) + at_begin.offset;
   for (int c = 0; c < model_.num_labels; ++c) {
     const double score = edge_score(model_.start_scores, c);
-    if (score == kNegativeInfinity || largest_[wide(c)] == kNegativeInfinity) continue;
+    if (score == kNegativeInfinity || largest_[c] == kNegativeInfinity) continue;
     const double scale = state_scale + score;
     add_durations(at_begin, sequence.length, scale, c, counts);
     if (!has_tail(c)) continue;
     // Positions beyond K before the sequence, whatever follows: it ends at d = 1, 2, ... or goes on.
-    const double log_q = model_.log_tail[wide(c)];
+    const double log_q = model_.log_tail[c];
     const double last = model_.duration_score(model_.max_duration, c);
-    double sum = std::exp(at_begin.tail[wide(c)] + model_.max_duration * log_q + scale);
+    double sum = std::exp(at_begin.tail[c] + model_.max_duration * log_q + scale);
     for (int d = 1; d <= model_.max_duration; ++d)
-      sum += std::exp(at_begin.ring[wide(d - 1) * labels + wide(c)] + d * log_q + last + scale);
-    counts.tail[wide(c)] += mean_tail(log_q) * sum;
+      sum += std::exp(at_begin.ring[(d - 1) * labels + c] + d * log_q + last + scale);
+    counts.tail[c] += mean_tail(log_q) * sum;
     if (sequence.long_by_start)
-      counts.duration[last_row + wide(c)] += tail_odds(log_q) * longer(at_begin, c, scale);
+      counts.duration[last_row + c] += tail_odds(log_q) * longer(at_begin, c, scale);
   }
 }
 
@@ -159,29 +159,29 @@ void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) con
 // are longer at the edge already, or only beyond it.
 double CutEdgeSums::longer(const BoundaryState& state, int label, double scale) const {
   const double last = model_.duration_score(model_.max_duration, label);
-  double sum = std::exp(state.tail[wide(label)] + scale);
-  for (std::size_t i = wide(label); i < state.ring.size(); i += wide(model_.num_labels))
+  double sum = std::exp(state.tail[label] + scale);
+  for (std::size_t i = label; i < state.ring.size(); i += wide(model_.num_labels))
     sum += std::exp(state.ring[i] + last + scale);
   return sum;
 }
 
 void CutEdgeSums::add_right(const Sequence& sequence, ExpectedCounts& counts) const {
   const BoundaryState& at_end = sequence.at_end;
-  const auto labels = wide(model_.num_labels);
-  const std::size_t last_row = wide(model_.max_duration - 1) * labels;
+  const std::size_t labels = model_.num_labels;
+  const std::size_t last_row = (model_.max_duration - 1) * labels;
   const double state_scale = (at_end.whole - sequence.log_partition) + at_end.offset;
   const std::int64_t reach =
       sequence.counted_before > 0 ? sequence.length - sequence.counted_before : model_.max_duration;
   for (int c = 0; c < model_.num_labels; ++c) {
     const double score = edge_score(model_.end_scores, c);
-    if (score == kNegativeInfinity || largest_[wide(c)] == kNegativeInfinity) continue;
+    if (score == kNegativeInfinity || largest_[c] == kNegativeInfinity) continue;
     const double scale = state_scale + score;
     add_durations(at_end, reach, scale, c, counts);
     if (!has_tail(c)) continue;
-    const double log_q = model_.log_tail[wide(c)];
+    const double log_q = model_.log_tail[c];
     const double sum = longer(at_end, c, scale);
-    if (!sequence.long_by_start) counts.duration[last_row + wide(c)] += tail_odds(log_q) * sum;
-    counts.tail[wide(c)] += mean_tail(log_q) * sum;
+    if (!sequence.long_by_start) counts.duration[last_row + c] += tail_odds(log_q) * sum;
+    counts.tail[c] += mean_tail(log_q) * sum;
   }
 }
 
@@ -239,7 +239,7 @@ DirectedModel direct(const ChainModel& model, Direction direction) {
   out.duration_bias = model.duration_bias;
   out.log_tail = model.log_tail;
   out.masks_forbid = masks_forbid(model);
-  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::size_t labels = model.num_labels;
   const std::vector<double> zeros(labels, 0.0);
   const std::vector<double>& start = model.start_scores.empty() ? zeros : model.start_scores;
   const std::vector<double>& end = model.end_scores.empty() ? zeros : model.end_scores;

@@ -1,6 +1,6 @@
 #include "model/compare.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/sizes.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -46,13 +47,13 @@ Places places(const std::vector<Named>& wanted, const std::vector<Named>& have) 
 std::vector<double> taken(const std::vector<double>& old, const Places& places, double absent) {
   std::vector<double> result;
   if (old.empty()) return result;
-  for (const int place : places) result.push_back(place < 0 ? absent : old[wide(place)]);
+  for (const int place : places) result.push_back(place < 0 ? absent : old[place]);
   return result;
 }
 
 ChainModel with_labels(const ChainModel& old, const Places& labels) {
   ChainModel model;
-  model.num_labels = static_cast<int>(labels.size());
+  model.num_labels = count_of(labels);
   model.max_duration = old.max_duration;
   model.initial = old.initial;
   for (const int from : labels)
@@ -63,7 +64,7 @@ ChainModel with_labels(const ChainModel& old, const Places& labels) {
       model.duration_bias.push_back(label < 0 ? 0 : old.duration_score(k, label));
   model.log_tail = taken(old.log_tail, labels, kNegativeInfinity);
   const bool all_known = std::ranges::none_of(labels, [](int label) { return label < 0; });
-  const std::vector<double> zeros(wide(old.num_labels));
+  const std::vector<double> zeros(old.num_labels);
   model.start_scores =
       taken(old.start_scores.empty() && !all_known ? zeros : old.start_scores, labels, kNegativeInfinity);
   model.end_scores = taken(old.end_scores, labels, 0);
@@ -78,8 +79,7 @@ std::vector<double> with_weights(const std::vector<double>& old, const Places& l
   for (const int label : labels)
     for (std::size_t offset = 0; offset < offsets; ++offset)
       for (const int track : tracks)
-        result.push_back(
-            label < 0 || track < 0 ? 0 : old[(wide(label) * offsets + offset) * old_tracks + wide(track)]);
+        result.push_back(label < 0 || track < 0 ? 0 : old[(label * offsets + offset) * old_tracks + track]);
   return result;
 }
 
@@ -95,7 +95,7 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     Track track;  // without a weight: whatever it has is not used
     track.name = tracks[i].name;
-    model.tracks.push_back(track_places[i] < 0 ? track : old.tracks[wide(track_places[i])]);
+    model.tracks.push_back(track_places[i] < 0 ? track : old.tracks[track_places[i]]);
   }
   // New labels have the scores of the first one, so that the largest score of a position stays what it was.
   Places scored = label_places;
@@ -103,7 +103,7 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
   model.emission->weights = with_weights(old.emission->weights, scored, track_places, num_tracks, 1);
   model.emission->bias = taken(old.emission->bias, scored, 0);
   if (!old.boundary) return model;
-  const auto offsets = wide(old.boundary->last - old.boundary->first + 1);
+  const std::size_t offsets = old.boundary->last - old.boundary->first + 1;
   model.boundary->start_weights =
       with_weights(old.boundary->start_weights, label_places, track_places, num_tracks, offsets);
   model.boundary->end_weights =
@@ -137,9 +137,9 @@ class Comparison {
   std::string text() {
     names("labels", names_of(a_.labels), names_of(b_.labels));
     names("tracks", names_of(a_.tracks), names_of(b_.tracks));
-    property("longest duration (K)", std::to_string(a_.chain.max_duration),
-             std::to_string(b_.chain.max_duration));
-    property("bin size", std::to_string(a_.bin_size), std::to_string(b_.bin_size));
+    property("longest duration (K)", fmt::to_string(a_.chain.max_duration),
+             fmt::to_string(b_.chain.max_duration));
+    property("bin size", fmt::to_string(a_.bin_size), fmt::to_string(b_.bin_size));
     property("edges", std::string(edge_rule_name(a_.edges)), std::string(edge_rule_name(b_.edges)));
     property("rule", rule_name(a_), rule_name(b_));
     property("centering", std::string(centering_name(a_.centering)),
@@ -280,8 +280,8 @@ class Comparison {
     const auto weight = [](const std::vector<double>& weights, const BoundaryHead& head, std::size_t tracks,
                            std::size_t c, int offset, std::size_t f) {
       if (weights.empty()) return 0.0;
-      const std::size_t offsets = static_cast<std::size_t>(head.last - head.first) + 1;
-      return weights[(c * offsets + static_cast<std::size_t>(offset - head.first)) * tracks + f];
+      const std::size_t offsets = (head.last - head.first) + 1;
+      return weights[(c * offsets + offset - head.first) * tracks + f];
     };
     Table weights, bias;
     for (const auto& [i, j] : labels_) {

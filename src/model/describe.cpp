@@ -1,6 +1,6 @@
 #include "model/describe.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows) {
 std::string label_table(const Parameters& parameters) {
   std::vector<std::vector<std::string>> rows{{"label", "color", "durations", "tail q", "start", "end"}};
   for (int c = 0; c < parameters.num_labels(); ++c) {
-    const auto index = static_cast<std::size_t>(c);
+    const std::size_t index = c;
     const DurationSummary durations = summarize_durations(parameters.chain, c);
     const bool possible = durations.shortest > 0;
     const bool has_tail =
@@ -43,7 +43,7 @@ std::string label_table(const Parameters& parameters) {
     rows.push_back({parameters.labels[index].name,
                     parameters.labels[index].color ? hex_color(*parameters.labels[index].color) : "-",
                     possible ? fmt::format("{}..{}", durations.shortest,
-                                           has_tail ? "any" : std::to_string(durations.longest))
+                                           has_tail ? "any" : fmt::to_string(durations.longest))
                              : "never",
                     has_tail ? described_number(std::exp(parameters.chain.log_tail[index])) : "-",
                     described_number(parameters.chain.start_scores[index]),
@@ -55,14 +55,14 @@ std::string label_table(const Parameters& parameters) {
 // "66.2 (13240)": bins, and bases where these are others.
 std::string length_text(double bins, std::int64_t bin_size, const char* format) {
   const std::string text = formatted(format, bins);
-  return bin_size == 1 ? text : text + formatted(" (%.0f)", bins * static_cast<double>(bin_size));
+  return bin_size == 1 ? text : fmt::format("{} ({:.0f})", text, bins * static_cast<double>(bin_size));
 }
 
 std::string duration_table_text(const Parameters& parameters, const TrainingFacts& facts) {
   const std::int64_t bin_size = parameters.bin_size;
   const auto seen_columns = [&](const std::optional<SeenDurations>& seen, std::vector<std::string>& row) {
     const bool any = seen && seen->segments > 0;
-    row.push_back(seen ? std::to_string(seen->segments) : "-");
+    row.push_back(seen ? fmt::to_string(seen->segments) : "-");
     row.push_back(any ? length_text(seen->mean, bin_size, "%.1f") : "-");
     row.push_back(any ? fmt::format("{} {} {}", seen->low, seen->median, seen->high) : "-");
   };
@@ -74,7 +74,7 @@ std::string duration_table_text(const Parameters& parameters, const TrainingFact
                    {"training: segments", "mean", "5% 50% 95%", "decoded: segments", "mean", "5% 50% 95%"});
   rows[0].insert(rows[0].end(), {"scores alone: mean", "most likely"});
   for (int c = 0; c < parameters.num_labels(); ++c) {
-    const auto index = static_cast<std::size_t>(c);
+    const std::size_t index = c;
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back(parameters.labels[index].name);
     if (trained) {
@@ -84,11 +84,12 @@ std::string duration_table_text(const Parameters& parameters, const TrainingFact
     const DurationSummary durations = summarize_durations(parameters.chain, c);
     const bool possible = durations.shortest > 0;
     row.push_back(possible ? length_text(durations.mean, bin_size, "%.1f") : "-");
-    row.push_back(possible ? std::to_string(durations.most_likely) : "-");
+    row.push_back(possible ? fmt::to_string(durations.most_likely) : "-");
   }
-  std::string text = bin_size == 1 ? "Durations in bins of one " + units().one
-                                   : "Durations in bins of " + std::to_string(bin_size) + " " + units().many +
-                                         "; means also in " + units().many + ", in parentheses";
+  std::string text = bin_size == 1
+                         ? "Durations in bins of one " + units().one
+                         : fmt::format("Durations in bins of {} {}; means also in {}, in parentheses",
+                                       bin_size, units().many, units().many);
   text += ".\n";
   if (trained)
     text += "training: what the labels have; decoded: what the best segmentation of the training data has;\n";
@@ -154,7 +155,7 @@ std::string head_text(const Parameters& parameters) {
 
 }  // namespace
 
-std::string described_number(double value) { return formatted("%.6g", value); }
+std::string described_number(double value) { return fmt::format("{:.6g}", value); }
 
 std::string describe_parameters(const Parameters& parameters, const TrainingFacts& facts) {
   const ChainModel& chain = parameters.chain;

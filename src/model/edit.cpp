@@ -1,6 +1,6 @@
 #include "model/edit.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -118,25 +118,25 @@ int label_index(const Parameters& parameters, std::string_view name) {
 
 void forbid_transition(Parameters& parameters, int from, int to) {
   ChainModel& chain = parameters.chain;
-  const auto labels = wide(chain.num_labels);
-  chain.transition[wide(from) * labels + wide(to)] = kNegativeInfinity;
+  const std::size_t labels = chain.num_labels;
+  chain.transition[from * labels + to] = kNegativeInfinity;
   const auto stays = [&](auto score_of) {
     for (int c = 0; c < chain.num_labels; ++c)
       if (score_of(c) != kNegativeInfinity) return true;
     return false;
   };
-  const std::string pair = parameters.labels[wide(from)].name + "," + parameters.labels[wide(to)].name;
+  const std::string pair = parameters.labels[from].name + "," + parameters.labels[to].name;
   if (chain.num_labels > 1 && !stays([&](int c) { return chain.transition_at(from, c); }))
-    throw UsageError("--forbid " + pair + ": no label could follow " + parameters.labels[wide(from)].name,
+    throw UsageError("--forbid " + pair + ": no label could follow " + parameters.labels[from].name,
                      "leave at least one transition from it");
   if (chain.num_labels > 1 && !stays([&](int c) { return chain.transition_at(c, to); }))
-    throw UsageError("--forbid " + pair + ": no label could come before " + parameters.labels[wide(to)].name,
+    throw UsageError("--forbid " + pair + ": no label could come before " + parameters.labels[to].name,
                      "leave at least one transition to it");
 }
 
 void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) {
   ChainModel& chain = parameters.chain;
-  const std::string& name = parameters.labels[wide(label)].name;
+  const std::string& name = parameters.labels[label].name;
   if (bins < 1 || bins > chain.max_duration)
     throw UsageError(fmt::format(
         "--min-duration {}={}: must be 1 or more and at most the longest duration of the model, {} bins",
@@ -145,7 +145,7 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
   const DurationColumn<double> scores = column_of(chain, label);
   bool possible = false;
   for (std::size_t k = 0; k < scores.count; ++k) {
-    if (static_cast<std::int64_t>(k) + 1 < bins) scores[k] = kNegativeInfinity;
+    if (wide(bins) > k + 1) scores[k] = kNegativeInfinity;
     possible = possible || scores[k] != kNegativeInfinity;
   }
   if (!possible)
@@ -222,16 +222,17 @@ DurationLaw parse_duration_law(const std::string& text) {
 void set_duration_law(Parameters& parameters, int label, const DurationLaw& law, double scale) {
   ChainModel& chain = parameters.chain;
   DurationSpec& spec = parameters.duration;
-  const std::size_t c = wide(label);
+  const std::size_t c = label;
   const bool keeps_kind = spec.kind == law.kind && scale == 1;
   const DurationColumn<double> scores = column_of(chain, label);
   law.kind->fill(law.values, scores);
   for (std::size_t k = 0; k < scores.count; ++k) {
     scores[k] *= scale;
     if (!(std::abs(scores[k]) <= kLargestScore) && scores[k] != kNegativeInfinity)
-      throw UsageError("--duration " + parameters.labels[c].name + ": the score of " + plural(k + 1, "bin") +
-                           " would be " + formatted("%.3g", scores[k]) + ", and scores are at most 1e30",
-                       "give another law, or a smaller --scale");
+      throw UsageError(
+          fmt::format("--duration {}: the score of {} would be {:.3g}, and scores are at most 1e30",
+                      parameters.labels[c].name, plural(k + 1, "bin"), scores[k]),
+          "give another law, or a smaller --scale");
   }
   if (keeps_kind) {
     if (!law.values.empty()) spec.values[c] = law.values;
@@ -257,7 +258,7 @@ void rename_labels(Parameters& parameters, const LabelNames& names) {
     if (const std::string problem = name_problem(to); !problem.empty())
       throw UsageError("--rename-label: the new name of '" + from + "', '" + to + "': " + problem,
                        "give another name");
-    changes.emplace_back(wide(label_index(parameters, from)), to);
+    changes.emplace_back(label_index(parameters, from), to);
   }
   for (const auto& [label, name] : changes) parameters.labels[label].name = name;
   std::vector<std::string> all = names_of(parameters.labels);

@@ -1,8 +1,11 @@
 #include "model/label_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -14,8 +17,8 @@ std::string quoted(const std::string& name) { return "'" + escape_control(name) 
 
 // The label that `text` begins with, before "=". Names may have "=" in them: the first that fits counts.
 int label_of(const std::vector<Label>& labels, const std::string& option, const std::string& text) {
-  for (std::size_t c = 0; c < labels.size(); ++c)
-    if (text.starts_with(labels[c].name + "=")) return static_cast<int>(c);
+  for (int c = 0; c < count_of(labels); ++c)
+    if (text.starts_with(labels[c].name + "=")) return c;
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
     throw UsageError(option + ": " + quoted(text) + " is not LABEL=NUMBER",
@@ -48,10 +51,9 @@ void add_biases(const std::vector<std::string>& biases, Parameters& parameters) 
   ChainModel& chain = parameters.chain;
   for (const auto& [label, bias] : label_values(parameters.labels, "--bias", biases)) {
     if (std::fabs(bias) > kMost)
-      throw UsageError("--bias: " + formatted("%g", bias) + " is too much", "natural logarithms up to 1e6");
+      throw UsageError(fmt::format("--bias: {:g} is too much", bias), "natural logarithms up to 1e6");
     // Longer segments score along the tail from the last row on.
-    for (std::size_t i = static_cast<std::size_t>(label); i < chain.duration_bias.size();
-         i += parameters.labels.size())
+    for (std::size_t i = label; i < chain.duration_bias.size(); i += parameters.labels.size())
       chain.duration_bias[i] += bias;
   }
 }

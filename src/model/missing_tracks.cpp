@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/error.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr double kBiasTolerance = 1e-6;  // relative
 
 std::size_t count_inputs(const Parameters& parameters) {
-  return static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
+  return std::ranges::count_if(parameters.tracks, &Track::is_input);
 }
 
 // The column of the square of each input track; nothing unless all have one.
@@ -57,9 +58,10 @@ std::optional<Parts> checked_parts(const EmissionHead& head, std::size_t inputs,
 
 std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t columns, std::size_t inputs,
                                     const std::vector<std::size_t>& squares, double scale) {
+  const RowView weights(head.weights, columns);
   return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
-    const double linear = head.weights[c * columns + f] / scale;                   // m / v
-    const double precision = -2 * head.weights[c * columns + squares[f]] / scale;  // 1 / v
+    const double linear = weights(c, f) / scale;                   // m / v
+    const double precision = -2 * weights(c, squares[f]) / scale;  // 1 / v
     return scale * 0.5 * (std::log(precision / (2 * std::numbers::pi)) - linear * linear / precision);
   });
 }
@@ -194,8 +196,8 @@ void add_absences(Parameters& parameters, const RecordedEmissions& recorded) {
   std::vector<double>& weights = parameters.emission->weights;
   std::vector<double> wider;
   for (std::size_t c = 0; c < parameters.labels.size(); ++c) {
-    wider.insert(wider.end(), weights.begin() + static_cast<std::ptrdiff_t>(c * before),
-                 weights.begin() + static_cast<std::ptrdiff_t>((c + 1) * before));
+    const std::span row = RowView(weights, before).row(c);
+    wider.insert(wider.end(), row.begin(), row.end());
     for (const std::size_t f : marginal) wider.push_back(-(*parts)[c * inputs + f]);
   }
   weights = std::move(wider);

@@ -26,7 +26,7 @@ double survival_beyond_duration(const BoundaryState& state, const EdgeRoles& rol
   const auto labels = wide(base.num_labels), c = wide(label);
   double survived = kNegativeInfinity, ended = kNegativeInfinity;
   for (int k = 1; k <= base.max_duration; ++k) {
-    const double start = state.ring[wide(k - 1) * labels + c];
+    const double start = state.ring[(k - 1) * labels + c];
     if (start == kNegativeInfinity) continue;
     survived = add(semiring, survived, start + roles.survival(k, label));
     ended = add(semiring, ended, start + base.duration_score(k, label));
@@ -106,7 +106,7 @@ BoundaryState with_roles(const BoundaryState& state, const EdgeRoles& roles, Sem
 
 BoundaryState without_roles(const BoundaryState& state, const EdgeRoles& roles, Semiring semiring) {
   BoundaryState result = at_the_same_boundary(state);
-  const auto labels = wide(roles.base().num_labels);
+  const std::size_t labels = roles.base().num_labels;
   // A first segment began, and a last one ends, further than K away: the ring has none.
   for (std::size_t i = 0; i < state.ring.size(); i += 2) result.ring.push_back(state.ring[i]);
   const auto folded = [&](const std::vector<double>& entries) {

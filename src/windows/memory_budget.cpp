@@ -145,7 +145,7 @@ std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::si
     return std::max({modest, comfortable, std::min(wish.ample, available.value_or(0) / 2)});
   }
   check_memory_limit(max_memory, fixed, "the program", " before it reads any data", "raise --max-memory");
-  return static_cast<std::size_t>(*max_memory) - fixed;
+  return (*max_memory) - fixed;
 }
 
 }  // namespace semicrf

@@ -113,7 +113,7 @@ std::vector<PathScore::Cell> PathScore::whole_cells(const ScoreWindow& scores,
   if (reversed.empty()) return {};
   const std::int64_t first = (std::max(begin, reversed.back().begin) + kCell - 1) / kCell;
   const std::int64_t last = std::min(end, reversed.front().begin) / kCell;
-  std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first)));
+  std::vector<Cell> cells(std::max<std::int64_t>(0, last - first));
   parallel_for(threads, cells.size(), [&](std::size_t i, int) {
     cells[i].index = last - 1 - static_cast<std::int64_t>(i);
     add_part(cells[i], scores, reversed, -1, cells[i].index * kCell, (cells[i].index + 1) * kCell);
@@ -129,7 +129,7 @@ void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment>
   // Whole cells are independent; the others continue what is there, or are continued.
   const std::int64_t first_whole = (begin + kCell - 1) / kCell;
   const std::int64_t last_whole = end / kCell;
-  std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(0, last_whole - first_whole)));
+  std::vector<Cell> cells(std::max<std::int64_t>(0, last_whole - first_whole));
   parallel_for(threads, cells.size(), [&](std::size_t i, int) {
     const std::int64_t index = first_whole + static_cast<std::int64_t>(i);
     const auto found = std::lower_bound(known.begin(), known.end(), index,

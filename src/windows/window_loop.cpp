@@ -26,7 +26,7 @@ WindowLoop::WindowLoop(Engine& engine, ScoreSource& source, const WindowPlan& pl
       semiring_(semiring),
       engine_(engine),
       reader_(engine, source, plan, scores),
-      states_(static_cast<std::size_t>(plan.count()) + 1) {
+      states_(plan.count() + 1) {
   if (plan.edges.left > 0) first_.emplace(edges->left, plan, scores);
   if (plan.edges.right > 0) last_.emplace(edges->right, plan, scores);
 }

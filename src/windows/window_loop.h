@@ -156,7 +156,7 @@ class WindowLoop {
     for (std::int64_t n = 0; n <= last(); ++n) {
       const ScoreWindow scores = read(n);
       if (n < last_inner()) reader_.read_ahead(n + 1);
-      BoundaryState& right = states_[static_cast<std::size_t>(n) + 1];
+      BoundaryState& right = states_[n + 1];
       right = n < last() ? out_of(n, visit(n, scores), Direction::kForward) : visit(n, scores);
       if (keep == States::kLatest) states_[n] = {};
       if (is_impossible(right)) return false;

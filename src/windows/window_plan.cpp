@@ -178,7 +178,7 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   const auto edges_of = [&](std::int64_t chunks) {
     const std::int64_t window = chunks * grid.chunk;
     const std::int64_t joined = (inner - 1) / window + (edges.right > 0 ? 1 : 0);
-    return static_cast<std::size_t>(joined) * needs.edge_bytes;
+    return joined * needs.edge_bytes;
   };
   // Edges may make windows a quarter smaller.
   for (std::int64_t chunks = fits; needs.edge_bytes > 0 && !plan.joined && 4 * chunks >= 3 * fits; --chunks) {

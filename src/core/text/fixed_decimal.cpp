@@ -55,7 +55,7 @@ char* FixedDecimal::print(Rounded value, char* out) const {
   char text[20];
   const auto length = print_integer(value.scaled, text) - text;
   if (digits_ == 0) {
-    std::memcpy(out, text, static_cast<std::size_t>(length));
+    std::memcpy(out, text, length);
     return out + length;
   }
   const std::ptrdiff_t whole = length - digits_;  // digits before the point
@@ -63,12 +63,12 @@ char* FixedDecimal::print(Rounded value, char* out) const {
     *out++ = '0';
     *out++ = '.';
     for (std::ptrdiff_t i = whole; i < 0; ++i) *out++ = '0';
-    std::memcpy(out, text, static_cast<std::size_t>(length));
+    std::memcpy(out, text, length);
     return out + length;
   }
-  std::memcpy(out, text, static_cast<std::size_t>(whole));
+  std::memcpy(out, text, whole);
   out[whole] = '.';
-  std::memcpy(out + whole + 1, text + whole, static_cast<std::size_t>(digits_));
+  std::memcpy(out + whole + 1, text + whole, digits_);
   return out + length + 1;
 }
 

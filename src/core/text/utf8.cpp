@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLongestWord = 200, kLongestMessage = 700;
 
 bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
+  const unsigned char first = character[0];
   // U+0080 to U+009F are C2 80 to C2 9F.
   return first < 0x20 || first == 0x7f ||
          (character.size() == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
@@ -19,7 +19,7 @@ bool is_control(std::string_view character) {
 
 void append_escaped(char c, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
+  const unsigned char byte = c;
   if (c == '\n') {
     out += "\\n";
   } else if (c == '\t') {
@@ -33,7 +33,7 @@ void append_escaped(char c, std::string& out) {
 
 // The nearest place at or before `at` where a character begins.
 std::size_t character_start(std::string_view text, std::size_t at) {
-  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  while (at > 0 && at < text.size() && (text[at] & 0xc0) == 0x80) --at;
   return at;
 }
 
@@ -57,7 +57,7 @@ std::size_t character_length(std::string_view text) {
 }  // namespace
 
 std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto byte = [&](std::size_t i) -> unsigned char { return text[i]; };
   if (byte(0) < 0x80) return 1;
   const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
   if (byte(0) < 0xc2 || byte(0) > 0xf4 || length > text.size()) return 0;

@@ -98,7 +98,7 @@ void ThreadPool::help(int worker) {
 }
 
 void parallel_for(int threads, std::size_t count, const LoopBody& body) {
-  const std::size_t useful = std::min(count, static_cast<std::size_t>(std::max(1, threads)));
+  const std::size_t useful = std::min<std::size_t>(count, std::max(1, threads));
   ThreadPool(static_cast<int>(useful)).run(count, body);
 }
 

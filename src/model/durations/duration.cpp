@@ -13,7 +13,7 @@ std::optional<DurationKind::ContinuedTail> DurationSpec::continued_tail(std::siz
 }
 
 std::vector<double> duration_table(const DurationSpec& spec, int max_duration, int num_labels) {
-  const auto labels = static_cast<std::size_t>(num_labels), rows = static_cast<std::size_t>(max_duration);
+  const std::size_t labels = num_labels, rows = max_duration;
   std::vector<double> table(rows * labels);
   for (std::size_t c = 0; c < labels; ++c) spec.kind->fill(spec.values[c], {table.data() + c, labels, rows});
   return table;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/compensated_sum.h"
+#include "core/counts.h"
 
 namespace semicrf {
 namespace {
@@ -143,7 +144,7 @@ constexpr double kSegmentsBeside = 1;  // spread over all durations
 // Adds 1 to `counts` (index d - 1), over the durations from 1 to counts.size() within a fifth of `seen`.
 void add_spread(std::int64_t seen, std::vector<double>& counts) {
   const double width = 1 + std::floor(kSpread * static_cast<double>(seen));
-  const auto share = [&](std::int64_t d) { return 1 - std::fabs(static_cast<double>(d - seen)) / width; };
+  const auto share = [&](std::int64_t d) { return 1 - std::fabs(d - seen) / width; };
   const std::int64_t reach = static_cast<std::int64_t>(width) - 1;
   const std::int64_t low = std::max<std::int64_t>(1, seen - reach),
                      high = std::min<std::int64_t>(std::ssize(counts), seen + reach);
@@ -186,14 +187,13 @@ const DurationKind* find_duration_kind(std::string_view name) {
 double mean_duration(std::span<const std::int64_t> durations) {
   double sum = 0;
   for (const std::int64_t d : durations) sum += static_cast<double>(d);
-  return sum / static_cast<double>(durations.size());
+  return ratio(sum, durations.size());
 }
 
 double clamped_probability(double p) { return std::clamp(p, 1e-9, 1 - 1e-6); }
 
 FittedDurations fit_durations(std::span<const std::int64_t> seen, int max_duration) {
-  const auto longest = static_cast<std::size_t>(max_duration);
-  std::vector<double> counts(longest - 1, 0.0);
+  std::vector<double> counts(max_duration - 1, 0.0);
   double long_ones = 0, beyond = 0;  // segments of K bins or more, and their bins beyond K
   for (const std::int64_t duration : seen) {
     if (duration < max_duration) {
@@ -204,17 +204,17 @@ FittedDurations fit_durations(std::span<const std::int64_t> seen, int max_durati
     }
   }
   double harmonic = 0;
-  for (std::size_t k = 1; k <= longest; ++k) harmonic += 1 / static_cast<double>(k);
-  const auto beside = [&](std::size_t k) { return kSegmentsBeside / (static_cast<double>(k) * harmonic); };
+  for (int k = 1; k <= max_duration; ++k) harmonic += 1.0 / k;
+  const auto beside = [&](int k) { return kSegmentsBeside / (k * harmonic); };
   const double total = static_cast<double>(seen.size()) + kSegmentsBeside;
   FittedDurations fitted;
   // The segment more of the tail is K bins beyond K, or as many as the others of the mean.
-  const double mean_beyond = long_ones > 0 ? beyond / long_ones : static_cast<double>(max_duration);
+  const double mean_beyond = long_ones > 0 ? beyond / long_ones : max_duration;
   const double excess = (beyond + std::max(mean_beyond, 1.0)) / (long_ones + 1);
   fitted.tail = excess / (1 + excess);
-  for (std::size_t k = 1; k < longest; ++k)
+  for (int k = 1; k < max_duration; ++k)
     fitted.log_probability.push_back(std::log((counts[k - 1] + beside(k)) / total));
-  fitted.log_probability.push_back(std::log((long_ones + beside(longest)) / total) +
+  fitted.log_probability.push_back(std::log((long_ones + beside(max_duration)) / total) +
                                    std::log1p(-fitted.tail));
   return fitted;
 }

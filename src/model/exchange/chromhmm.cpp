@@ -1,6 +1,6 @@
 #include "model/exchange/chromhmm.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ constexpr double kScoreTolerance = 1e-6;  // for logarithms of probabilities
 // As ChromHMM names the segments of a state.
 std::string state_name(char order, std::size_t state) {
   std::string name(1, order);
-  return name += std::to_string(state + 1);
+  return name += fmt::to_string(state + 1);
 }
 
 double log_probability(double p) { return p > 0 ? std::log(p) : kNegativeInfinity; }
@@ -91,7 +91,7 @@ void check_distribution(double sum, const std::string& file, const std::string& 
 
 void set_chain(const Parameters& parameters, const std::string& file, ChromHmmModel& model) {
   const ChainModel& chain = parameters.chain;
-  const auto states = static_cast<std::size_t>(chain.num_labels);
+  const std::size_t states = chain.num_labels;
   const std::vector<double> falls = geometric_falls(parameters, file);
   double sum = 0;
   for (std::size_t c = 0; c < states; ++c) {
@@ -195,10 +195,11 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
       const double given = model.emission[c * marks + m];
       const double p = std::clamp(given, kLeastEmission, 1 - kLeastEmission);
       if (p != given)
-        warnings.push_back({"certain-emission", "state " + std::to_string(c + 1) + " has '" + model.marks[m] +
-                                                    (given < 0.5 ? "' with a probability of 0 or nearly so"
-                                                                 : "' with a probability of 1 or nearly so") +
-                                                    "; it is kept 1e-9 away from that"});
+        warnings.push_back(
+            {"certain-emission",
+             fmt::format("state {} has '{}{}; it is kept 1e-9 away from that", c + 1, model.marks[m],
+                         given < 0.5 ? "' with a probability of 0 or nearly so"
+                                     : "' with a probability of 1 or nearly so")});
       head.weights[c * marks + m] = std::log(p) - std::log1p(-p);
       head.bias[c] += std::log1p(-p);
     }

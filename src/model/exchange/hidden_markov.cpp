@@ -44,7 +44,7 @@ void set_explicit_durations(Parameters& parameters, std::span<const double> tran
   ChainModel& chain = parameters.chain;
   std::vector<std::string> unseen, last;
   chain.max_duration = max_duration;
-  chain.duration_bias.assign(static_cast<std::size_t>(max_duration) * states, 0.0);
+  chain.duration_bias.assign(max_duration * states, 0.0);
   parameters.duration = {};
   for (std::size_t c = 0; c < states; ++c) {
     if (seen[c].empty()) unseen.push_back(parameters.labels[c].name);

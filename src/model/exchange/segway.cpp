@@ -1,11 +1,12 @@
 #include "model/exchange/segway.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "core/row_view.h"
 #include "model/exchange/hidden_markov.h"
 
 namespace semicrf {
@@ -16,7 +17,7 @@ constexpr double kLeastLeaving = 1e-9;  // probability that a label with a short
 double log_or_never(double p) { return p > 0 ? std::log(p) : kNegativeInfinity; }
 
 std::string state_name_of(const SegwayModel& model, std::size_t state) {
-  const std::string seg = std::to_string(state / model.subsegs);
+  const std::string seg = fmt::to_string(state / model.subsegs);
   return model.subsegs == 1 ? seg : fmt::format("{}.{}", seg, state % model.subsegs);
 }
 
@@ -48,11 +49,13 @@ void add_tracks(const SegwayModel& model, bool asinh, Parameters& parameters) {
 EmissionHead gaussian_head(const SegwayModel& model, double scale) {
   const std::size_t tracks = model.tracks.size(), columns = 2 * tracks;
   EmissionHead head{std::vector<double>(model.states() * columns), std::vector<double>(model.states())};
+  const RowView means(model.mean, tracks), variances(model.variance, tracks);
+  const RowView weights(head.weights, columns);
   for (std::size_t c = 0; c < model.states(); ++c)
     for (std::size_t f = 0; f < tracks; ++f) {
-      const double m = model.mean[c * tracks + f], v = model.variance[c * tracks + f];
-      head.weights[c * columns + f] = scale * m / v;
-      head.weights[c * columns + tracks + f] = -scale / (2 * v);
+      const double m = means(c, f), v = variances(c, f);
+      weights(c, f) = scale * m / v;
+      weights(c, tracks + f) = -scale / (2 * v);
       head.bias[c] -= scale * 0.5 * (m * m / v + std::log(2 * std::numbers::pi * v));
     }
   return head;
@@ -64,10 +67,10 @@ void set_shortest(const SegwayModel& model, int shortest, Parameters& parameters
   ChainModel& chain = parameters.chain;
   const std::size_t labels = model.segs;
   chain.max_duration = shortest;
-  chain.duration_bias.assign(static_cast<std::size_t>(shortest) * labels, kNegativeInfinity);
+  chain.duration_bias.assign(shortest * labels, kNegativeInfinity);
   for (std::size_t c = 0; c < labels; ++c) {
     const double leave = std::clamp(model.change[c * 3 + 2], kLeastLeaving, 1.0);
-    chain.duration_bias[static_cast<std::size_t>(shortest - 1) * labels + c] = std::log(leave);
+    chain.duration_bias[(shortest - 1) * labels + c] = std::log(leave);
     chain.end_scores.push_back(-std::log(leave));
     parameters.duration.tail.push_back(1 - leave);
     for (std::size_t to = 0; to < labels; ++to)
@@ -91,10 +94,11 @@ void tell_differences(const SegwayModel& model, const SegwayOptions& options, bo
                                     model.countdowns - 1, model.countdowns == 2 ? " mark" : " marks")});
   if (options.bin_size > 1)
     warnings.push_back(
-        {"resolution", "Segway averages " + std::string(asinh ? "the asinh of the values of" : "") +
-                           " the bases of a frame that have a value and counts them; here the track is the " +
-                           (asinh ? "asinh of the mean" : "mean") + " of a bin, and counts " +
-                           std::to_string(options.bin_size) + " times where it has any value"});
+        {"resolution",
+         fmt::format("Segway averages {} the bases of a frame that have a value and counts them; here the "
+                     "track is the {} of a bin, and counts {} times where it has any value",
+                     asinh ? "the asinh of the values of" : "", asinh ? "asinh of the mean" : "mean",
+                     options.bin_size)});
 }
 
 }  // namespace
@@ -117,9 +121,10 @@ Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
                          std::vector<Warning>& warnings) {
   const std::int64_t shortest = options.min_duration.value_or(1);
   if (shortest > 1 && model.subsegs > 1)
-    throw UsageError("--min-duration cannot be used with this model: each of its labels has " +
-                         std::to_string(model.subsegs) + " sub-labels",
-                     "leave it out");
+    throw UsageError(
+        fmt::format("--min-duration cannot be used with this model: each of its labels has {} sub-labels",
+                    model.subsegs),
+        "leave it out");
   Parameters parameters;
   for (std::size_t c = 0; c < model.states(); ++c)
     parameters.labels.push_back({state_name_of(model, c), std::nullopt});

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/counts.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
 
@@ -58,11 +60,11 @@ void SequenceMean::add_block(const Value* rows, std::size_t count, Partial& part
     masked += rows[i] <= static_cast<Value>(kMaskScore) ? 1 : 0;
   for (const Value* row = rows; row != rows + count * columns; row += columns) {
     if (masked == 0) {
-      for (std::size_t c = 0; c < columns; ++c) partial.sum[c] += static_cast<double>(row[c]);
+      for (std::size_t c = 0; c < columns; ++c) partial.sum[c] += row[c];
     } else {
       for (std::size_t c = 0; c < columns; ++c) {
         const bool allowed = row[c] != -infinity;
-        partial.sum[c] += allowed ? static_cast<double>(row[c]) : 0.0;
+        partial.sum[c] += allowed ? row[c] : 0.0;
         partial.forbidden[c] += allowed ? 0 : 1;
       }
     }
@@ -74,17 +76,17 @@ template <class Value>
 void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t end) {
   if (begin < next_ || end < begin) throw std::logic_error("rows of a sequence mean come out of order");
   const std::size_t columns = sums_.size();
-  const auto rows_from = [&](std::int64_t position) { return rows + wide(position - begin) * columns; };
+  const auto rows_from = [&](std::int64_t position) { return rows + (position - begin) * columns; };
   // Blocks that lie in the call as a whole.
   const std::int64_t first = (begin + kBlock - 1) / kBlock;
   const std::int64_t last = end / kBlock;
   std::vector<Partial> whole(threads_ > 1 && last > first ? wide(last - first) : 0);
   if (!whole.empty()) {
-    parallel_for(threads_, whole.size(), [&](std::size_t i, int) {
+    parallel_for(threads_, whole.size(), [&](std::int64_t i, int) {
       whole[i].sum.assign(columns, 0.0);
       whole[i].forbidden.assign(columns, 0);
-      const std::int64_t position = (first + static_cast<std::int64_t>(i)) * kBlock;
-      add_block(rows_from(position), wide(kBlock), whole[i]);
+      const std::int64_t position = (first + i) * kBlock;
+      add_block(rows_from(position), kBlock, whole[i]);
     });
   }
   for (std::int64_t at = begin; at < end;) {
@@ -95,12 +97,12 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
     }
     const std::int64_t stop = std::min(end, (block + 1) * kBlock);
     if (!whole.empty() && block >= first && block < last) {
-      const Partial& partial = whole[wide(block - first)];
+      const Partial& partial = whole[block - first];
       open_.sum = partial.sum;
       for (std::size_t c = 0; c < columns; ++c) open_.forbidden[c] += partial.forbidden[c];
       open_.masked += partial.masked;
     } else {
-      add_block(rows_from(at), wide(stop - at), open_);
+      add_block(rows_from(at), stop - at, open_);
     }
     at = stop;
   }
@@ -111,11 +113,10 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
 void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
   const std::size_t columns = sums_.size();
   const std::int64_t count = (rows + kBlock - 1) / kBlock;
-  if (next_ != 0 || blocks.sums.size() != wide(count) * columns || blocks.forbidden.size() != columns)
+  if (next_ != 0 || blocks.sums.size() != count * columns || blocks.forbidden.size() != columns)
     throw std::logic_error("sums of blocks do not fit a sequence mean");
-  for (auto block = blocks.sums.begin(); block != blocks.sums.end();
-       block += static_cast<std::ptrdiff_t>(columns)) {
-    std::copy_n(block, columns, open_.sum.begin());
+  for (std::int64_t block = 0; block < count; ++block) {
+    std::ranges::copy(RowView(blocks.sums, columns).row(block), open_.sum.begin());
     flush();
   }
   open_.forbidden = blocks.forbidden;
@@ -137,7 +138,7 @@ std::vector<double> SequenceMean::mean() const {
   std::vector<double> result(sums_.size(), 0.0);
   for (std::size_t c = 0; c < result.size(); ++c) {
     const std::int64_t entries = rows_ - open_.forbidden[c];
-    if (entries > 0) result[c] = closed.sums_[c].value() / static_cast<double>(entries);
+    if (entries > 0) result[c] = ratio(closed.sums_[c].value(), entries);
   }
   return result;
 }

@@ -9,7 +9,7 @@ namespace semicrf {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kTable = 512;
+constexpr int kTable = 512;
 
 // As std::lgamma, which also writes a variable of the whole program.
 double log_gamma(double x) {
@@ -31,12 +31,11 @@ void DensityFunction::RisingFactorial::prepare(double first) {
   start = first;
   log_gamma_start = log_gamma(start);
   table.assign(kTable, 0);
-  for (std::size_t i = 1; i < kTable; ++i)
-    table[i] = table[i - 1] + std::log(start + static_cast<double>(i - 1));
+  for (int i = 1; i < kTable; ++i) table[i] = table[i - 1] + std::log(start + (i - 1));
 }
 
 double DensityFunction::RisingFactorial::operator()(double x) const {
-  if (x < static_cast<double>(kTable)) {
+  if (x < kTable) {
     const auto place = static_cast<std::size_t>(x);
     if (static_cast<double>(place) == x) return table[place];
   }
@@ -118,7 +117,7 @@ double DensityFunction::operator()(double x, double beside) const {
 DensityScores::DensityScores(const Parameters& parameters) {
   const std::vector<Track>& tracks = parameters.tracks;
   const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(tracks, name, &Track::name) - tracks.begin());
+    return std::ranges::find(tracks, name, &Track::name) - tracks.begin();
   };
   std::vector<std::size_t> number(tracks.size());
   for (std::size_t f = 0; f < tracks.size(); ++f) {

@@ -57,8 +57,8 @@ class DensityScores {
   void score(const float* row, std::vector<double>& features, Score* scores) const {
     features.resize(functions_.size());
     for (std::size_t i = 0; i < functions_.size(); ++i)
-      features[i] = static_cast<Score>(functions_[i].function(
-          static_cast<double>(row[functions_[i].of]), static_cast<double>(row[functions_[i].beside])));
+      features[i] =
+          static_cast<Score>(functions_[i].function(row[functions_[i].of], row[functions_[i].beside]));
     for (std::size_t c = 0; c + 1 < ends_.size(); ++c) {
       double sum = 0;
       for (std::size_t i = ends_[c]; i < ends_[c + 1]; ++i)

@@ -12,6 +12,8 @@ namespace semicrf {
 enum class DensityPart { kMean, kScale, kSize };
 inline constexpr std::array kDensityParts{DensityPart::kMean, DensityPart::kScale, DensityPart::kSize};
 inline constexpr std::size_t kPartCount = kDensityParts.size();
+// In kDensityParts.
+constexpr std::size_t place_of(DensityPart part) { return static_cast<std::size_t>(part); }
 
 // Whether the density has the number, and a finite one. kScale: Student's alone; kSize: degrees of freedom,
 // or the size.

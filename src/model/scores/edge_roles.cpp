@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/row_view.h"
 #include "core/sizes.h"
 
 namespace semicrf {
@@ -25,20 +26,21 @@ EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
 }
 
 double EdgeRoles::tail_odds(int label) const {
-  return has_tail(label) ? 1 / std::expm1(-base_.log_tail[wide(label)]) : 0;
+  return has_tail(label) ? 1 / std::expm1(-base_.log_tail[label]) : 0;
 }
 
 void EdgeRoles::make_chain() {
   const int labels = base_.num_labels;
-  const std::size_t width = wide(labels) * wide(count_);
+  chain_.num_labels = labels * count_;
+  const std::size_t width = chain_.num_labels;
   const int first = cut_.left ? 1 : 0;               // the role of first segments; 0: there is none
   const int last = cut_.right ? role_of_last() : 0;  // likewise
-  const auto index = [&](int c, int role) { return wide(c) * wide(count_) + wide(role); };
-  chain_.num_labels = static_cast<int>(width);
+  const auto index = [&](int c, int role) { return c * count_ + role; };
   chain_.max_duration = base_.max_duration;
   chain_.initial = cut_.left ? InitialTerm::kNone : base_.initial;
   chain_.transition.assign(width * width, kNegativeInfinity);
-  chain_.duration_bias.resize(wide(base_.max_duration) * width);
+  chain_.duration_bias.resize(base_.max_duration * width);
+  const RowView transition(chain_.transition, width), durations(chain_.duration_bias, width);
   if (base_.has_tail()) chain_.log_tail.resize(width);
   chain_.twin.resize(width);
   chain_.start_scores.assign(width, 0);
@@ -47,20 +49,19 @@ void EdgeRoles::make_chain() {
     for (int to = 0; to < labels; ++to) {
       for (const int before : {0, first}) {
         for (const int after : {0, last})
-          chain_.transition[index(from, before) * width + index(to, after)] = base_.transition_at(from, to);
+          transition(index(from, before), index(to, after)) = base_.transition_at(from, to);
       }
     }
   }
   for (int c = 0; c < labels; ++c) {
     for (int role = 0; role < count_; ++role) {
-      const std::size_t i = index(c, role);
+      const int i = index(c, role);
       for (int k = 1; k <= base_.max_duration; ++k)
-        chain_.duration_bias[wide(k - 1) * width + i] =
-            role == 0 ? base_.duration_score(k, c) : survival_[entry(k, c)];
-      if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[wide(c)];
-      chain_.twin[i] = role == 0 ? -1 : static_cast<int>(index(c, 0));
-      if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[wide(c)];
-      if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[wide(c)];
+        durations(k - 1, i) = role == 0 ? base_.duration_score(k, c) : survival_[entry(k, c)];
+      if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[c];
+      chain_.twin[i] = role == 0 ? -1 : index(c, 0);
+      if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[c];
+      if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[c];
       if (cut_.left && role == 0) chain_.start_scores[i] = kNegativeInfinity;
       if (cut_.right && role != last) chain_.end_scores[i] = kNegativeInfinity;
     }
@@ -78,7 +79,7 @@ double EdgeRoles::survival(std::int64_t k, int label) const {
   const std::int64_t longest = base_.max_duration;
   if (k <= longest) return survival_[entry(k, label)];
   if (!has_tail(label)) return kNegativeInfinity;
-  return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[wide(label)];
+  return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[label];
 }
 
 double EdgeRoles::duration_score(const Segment& segment, std::int64_t length) const {
@@ -102,14 +103,14 @@ double EdgeRoles::whole_piece(std::int64_t length, int label) const {
 }
 
 std::vector<double> EdgeRoles::first_starts(std::int64_t length) const {
-  std::vector<double> scores(wide(chain_.num_labels), 0.0);
+  std::vector<double> scores(chain_.num_labels, 0.0);
   for (int c = 0; c < base_.num_labels && cut_.right; ++c)
-    scores[wide(c) * wide(count_) + wide(role_of_last())] = whole_piece(length, c);
+    scores[c * count_ + role_of_last()] = whole_piece(length, c);
   return scores;
 }
 
 void EdgeRoles::fold_rows(std::vector<double>& rows) const {
-  const auto roles = wide(count_);
+  const std::size_t roles = count_;
   const std::size_t folded = rows.size() / roles;
   for (std::size_t i = 0; i < folded; ++i) {
     double sum = rows[i * roles];
@@ -122,7 +123,7 @@ void EdgeRoles::fold_rows(std::vector<double>& rows) const {
 ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
   ExpectedCounts result;
   result.shape_for(base_);
-  const auto labels = wide(base_.num_labels), roles = wide(count_);
+  const std::size_t labels = base_.num_labels, roles = count_;
   for (std::size_t i = 0; i < counts.transition.size(); ++i) {
     const std::size_t from = i / (labels * roles) / roles, to = i % (labels * roles) / roles;
     result.transition[from * labels + to] += counts.transition[i];
@@ -134,13 +135,13 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
 // By B[j] the survival of k <= j has the derivative e^{B[j] - survival(k)}; what comes down from smaller k is
 // kept relative to survival(j), so that nothing overflows.
 void EdgeRoles::fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const {
-  const auto labels = wide(base_.num_labels), roles = wide(count_);
+  const std::size_t labels = base_.num_labels, roles = count_;
   const int longest = base_.max_duration;
   for (int c = 0; c < base_.num_labels; ++c) {
-    const std::size_t label = wide(c), with_role = label * roles + wide(role);
+    const std::size_t label = c, with_role = label * roles + role;
     double seen = 0;
     for (int k = 1; k <= longest; ++k) {
-      const double count = counts.duration[wide(k - 1) * labels * roles + with_role];
+      const double count = counts.duration[(k - 1) * labels * roles + with_role];
       double& result = folded.duration[entry(k, c)];
       if (role == 0) {
         result += count;
@@ -164,13 +165,13 @@ void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_w
   if (!cut_.left || !cut_.right) return;
   const std::int64_t longest = base_.max_duration;
   for (int c = 0; c < base_.num_labels; ++c) {
-    const double p = p_whole[wide(c) * wide(count_) + wide(role_of_last())];
+    const double p = p_whole[c * count_ + role_of_last()];
     const double seen = survival(length, c);
     if (p == 0 || seen == kNegativeInfinity) continue;
     const double odds = tail_odds(c);
     if (length > longest) {
       // (1-q)^-2 q^{T-K} in place of (1-q)^-1 q^{T-K}: once more the odds, by ln q.
-      if (odds > 0) folded.tail[wide(c)] += p * odds;
+      if (odds > 0) folded.tail[c] += p * odds;
       continue;
     }
     const double both = seen + whole_piece(length, c);
@@ -182,8 +183,8 @@ void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_w
       if (j == longest && odds > 0) {
         // Durations beyond K: (K-T+1) odds + odds (1 + odds) in both(T), odds in survival(T).
         const double more = odds * (1 + odds);  // the derivative of the odds by ln q
-        folded.tail[wide(c)] += p * ((places * more + more * (1 + 2 * odds)) * std::exp(bias - both) -
-                                     more * std::exp(bias - seen));
+        folded.tail[c] += p * ((places * more + more * (1 + 2 * odds)) * std::exp(bias - both) -
+                               more * std::exp(bias - seen));
         of_both += (places * odds + more) * std::exp(bias - both);
         of_seen += odds * std::exp(bias - seen);
       }
@@ -223,9 +224,9 @@ ScoreArray edge_scores(const ScoreArray& scores, std::size_t count, std::size_t 
 
 ScoreWindow with_edge_roles(const ScoreWindow& window, const EdgeRoles& roles, ScoreBuffers& buffers,
                             std::vector<double>& baseline) {
-  const auto labels = static_cast<std::size_t>(roles.base().num_labels);
-  const auto count = static_cast<std::size_t>(roles.count());
-  const auto entries = static_cast<std::size_t>(window.end - window.begin) * labels;
+  const std::size_t labels = roles.base().num_labels;
+  const std::size_t count = roles.count();
+  const std::size_t entries = (window.end - window.begin) * labels;
   ScoreWindow result = window;
   result.sequence = 0;
   result.emissions = repeated(window.emissions, entries, count, buffers.emissions);
@@ -255,9 +256,8 @@ EdgeSource::EdgeSource(std::unique_ptr<ScoreSource> source, const EdgeRoles& rol
     : source_(std::move(source)), projected_(*source_), roles_(roles) {}
 
 std::size_t EdgeSource::score_bytes() const {
-  const auto count = static_cast<std::size_t>(roles_.count());
-  const std::size_t starts =
-      roles_.has_whole_pieces() ? static_cast<std::size_t>(roles_.chain().num_labels) * sizeof(double) : 0;
+  const std::size_t count = roles_.count();
+  const std::size_t starts = roles_.has_whole_pieces() ? roles_.chain().num_labels * sizeof(double) : 0;
   return 2 * count * source_->score_bytes() + starts;  // boundary scores are doubles
 }
 

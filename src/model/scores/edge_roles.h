@@ -75,10 +75,7 @@ class EdgeRoles {
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
 
  private:
-  std::size_t entry(std::int64_t k, int label) const {
-    return static_cast<std::size_t>(k - 1) * static_cast<std::size_t>(base_.num_labels) +
-           static_cast<std::size_t>(label);
-  }
+  std::size_t entry(std::int64_t k, int label) const { return (k - 1) * base_.num_labels + label; }
   bool has_tail(int label) const { return base_.has_tail() && base_.log_tail[label] > kNegativeInfinity; }
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
   double tail_odds(int label) const;
@@ -113,7 +110,7 @@ class PieceDurations {
   // What a segment longer than K scores beyond its tail where it ends: at a cut the sum over what is hidden.
   double out_of_tail(std::int64_t end, int label) const {
     if (end != length_ || roles_ == nullptr || !roles_->cut().right) return 0;
-    return -std::log1p(-std::exp(model_->log_tail[static_cast<std::size_t>(label)]));
+    return -std::log1p(-std::exp(model_->log_tail[label]));
   }
   // Whether the first segment is seen from its start on, and has the model's initial term.
   bool has_initial_term() const { return model_->initial == InitialTerm::kUniform && !starts_cut(); }

@@ -47,7 +47,7 @@ std::optional<std::size_t> transform_loop(Value* values, std::size_t count, std:
                                           Function function) {
   for (std::size_t i = 0; i < count; ++i) {
     Value& value = values[i * stride];
-    const auto feature = static_cast<Value>(function(static_cast<double>(value)));
+    const auto feature = static_cast<Value>(function(value));
     if (!std::isfinite(feature)) return i;
     value = feature;
   }

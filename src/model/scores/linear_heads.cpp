@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "core/sizes.h"
+
 // Into its caller always, so that the loops are compiled for the caller's instruction set.
 #define SEMICRF_INLINE __attribute__((always_inline)) inline
 
@@ -29,8 +31,7 @@ template <std::size_t Rows, class Feature, class Score>
 SEMICRF_INLINE void project_rows(const ProjectionJob<Feature, Score>& job, std::size_t i, double* gathered) {
   const Feature* x = job.x + i * job.stride;
   for (std::size_t j = 0; j < job.count; ++j) {
-    for (std::size_t row = 0; row < Rows; ++row)
-      gathered[j * Rows + row] = static_cast<double>(x[row * job.stride + j]);
+    for (std::size_t row = 0; row < Rows; ++row) gathered[j * Rows + row] = x[row * job.stride + j];
   }
   const double* bias = job.bias;
   const double* weights = job.weights;
@@ -94,11 +95,10 @@ void project_rows_of(const FeatureRows& features, const Feature* rows, const Hea
   const auto apply = [&](std::int64_t from, std::int64_t to) {
     if (from >= to) return;
     const SeenFeatures seen = seen_at(features, head, from, length);
-    project_best(
-        ProjectionJob<Feature, Score>{rows + seen.from, static_cast<std::size_t>(features.tracks), seen.count,
-                                      static_cast<std::size_t>(to - from), labels, head.grouped.data(),
-                                      head.grouped.data() + (1 + seen.skip) * kLanes, (1 + inputs) * kLanes,
-                                      out + static_cast<std::size_t>(from - begin) * labels});
+    project_best(ProjectionJob<Feature, Score>{rows + seen.from, wide(features.tracks), seen.count,
+                                               wide(to - from), labels, head.grouped.data(),
+                                               head.grouped.data() + (1 + seen.skip) * kLanes,
+                                               (1 + inputs) * kLanes, out + (from - begin) * labels});
   };
   // Positions whose whole window lies inside the sequence; a bias alone sees nothing anywhere.
   const std::int64_t inner_begin = inputs == 0 ? begin : std::clamp<std::int64_t>(-head.first, begin, end);
@@ -113,9 +113,8 @@ void project_rows_of(const FeatureRows& features, const Feature* rows, const Hea
 
 HeadTable make_head_table(std::span<const double> weights, std::span<const double> bias, int num_labels,
                           int num_tracks, int first, int last) {
-  const auto labels = static_cast<std::size_t>(num_labels);
-  const std::size_t inputs =
-      weights.empty() ? 0 : static_cast<std::size_t>(num_tracks) * static_cast<std::size_t>(last - first + 1);
+  const std::size_t labels = num_labels;
+  const std::size_t inputs = weights.empty() ? 0 : num_tracks * (last - first + 1);
   if (weights.size() != labels * inputs || (!bias.empty() && bias.size() != labels))
     throw std::logic_error("a linear head has the wrong shape");
   HeadTable table{std::vector<double>(weights.size()), {bias.begin(), bias.end()}, first, last, {}};
@@ -163,7 +162,7 @@ FeatureRows LinearHeads::rows_for(std::int64_t begin, std::int64_t end, std::int
 }
 
 std::vector<double> LinearHeads::mean_emissions(std::span<const double> feature_mean) const {
-  if (feature_mean.size() != static_cast<std::size_t>(num_tracks_))
+  if (std::ssize(feature_mean) != num_tracks_)
     throw std::logic_error("the feature mean has the wrong length");
   std::vector<double> mean(emission_.bias.size());
   FeatureRows features = rows_for(0, 1, 1);

@@ -67,18 +67,17 @@ inline SeenFeatures seen_at(std::int64_t t, std::int64_t first, std::int64_t las
   const std::int64_t low = std::max<std::int64_t>(t + first, 0);
   const std::int64_t high = std::min<std::int64_t>(t + last, length - 1);
   if (high < low) return {};
-  return {static_cast<std::size_t>(low - begin) * tracks, static_cast<std::size_t>(high - low + 1) * tracks,
-          static_cast<std::size_t>(low - t - first) * tracks};
+  return {(low - begin) * tracks, (high - low + 1) * tracks, (low - t - first) * tracks};
 }
 inline SeenFeatures seen_at(const FeatureRows& features, const HeadTable& head, std::int64_t t,
                             std::int64_t length) {
   if (head.weights.empty()) return {};
-  return seen_at(t, head.first, head.last, length, features.begin, static_cast<std::size_t>(features.tracks));
+  return seen_at(t, head.first, head.last, length, features.begin, features.tracks);
 }
 
 // `value` in the precision of the scores.
 inline double rounded_score(const FeatureRows& features, double value) {
-  return features.wide ? value : static_cast<double>(static_cast<float>(value));
+  return features.wide ? value : static_cast<float>(value);
 }
 
 // The score of label c at position t, a number of project_head(). `rows`: FeatureRows::rows in its type.
@@ -90,8 +89,7 @@ double head_score(const FeatureRows& features, const Feature* rows, const HeadTa
   const double* group = head.grouped.data() + c / kHeadLanes * (1 + inputs) * kHeadLanes + c % kHeadLanes;
   const double* weights = group + (1 + seen.skip) * kHeadLanes;
   double sum = *group;
-  for (std::size_t j = 0; j < seen.count; ++j)
-    sum += static_cast<double>(rows[seen.from + j]) * weights[j * kHeadLanes];
+  for (std::size_t j = 0; j < seen.count; ++j) sum += rows[seen.from + j] * weights[j * kHeadLanes];
   return rounded_score(features, sum);
 }
 
@@ -106,10 +104,8 @@ void project_head(const FeatureRows& features, const HeadTable& head, std::int64
 // A view; model and window must outlive it. Positions are those of the sequence and covered by the window.
 class CentredScores {
  private:
-  std::size_t labels() const { return static_cast<std::size_t>(model_->num_labels); }
-  std::size_t index(std::int64_t t, std::size_t c) const {
-    return static_cast<std::size_t>(t - window_->begin) * labels() + c;
-  }
+  std::size_t labels() const { return model_->num_labels; }
+  std::size_t index(std::int64_t t, std::size_t c) const { return (t - window_->begin) * labels() + c; }
 
   // fbar of a label from f, which score_of(t, c) gives for any label.
   template <class ScoreOf>
@@ -124,7 +120,7 @@ class CentredScores {
   }
   template <class Score>
   auto stored(const Score* scores) const {
-    return [this, scores](std::int64_t t, std::size_t c) { return static_cast<double>(scores[index(t, c)]); };
+    return [this, scores](std::int64_t t, std::size_t c) -> double { return scores[index(t, c)]; };
   }
   template <class Feature>
   auto projected(const Feature* rows) const {
@@ -143,7 +139,7 @@ class CentredScores {
   // Calls use(score), where score(t) is fbar[t,c]: for loops over positions of one label. -inf forbids.
   template <class Use>
   decltype(auto) of_label(int c, const Use& use) const {
-    const auto label = static_cast<std::size_t>(c);
+    const std::size_t label = c;
     const FeatureRows& features = window_->features;
     if (features.rows.f32 != nullptr) return use(centred(label, projected(features.rows.f32)));
     if (features.rows.f64 != nullptr) return use(centred(label, projected(features.rows.f64)));
@@ -176,7 +172,7 @@ class CentredScores {
 
  private:
   double boundary(const HeadTable* head, const ScoreArray& scores, std::int64_t t, int c) const {
-    const auto label = static_cast<std::size_t>(c);
+    const std::size_t label = c;
     const FeatureRows& features = window_->features;
     if (head == nullptr) return scores.empty() ? 0 : scores.at(index(t, label));
     return features.rows.f32 != nullptr

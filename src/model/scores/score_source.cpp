@@ -39,11 +39,11 @@ void project_into(const ScoreWindow& window, int threads, ScoreBuffers& buffers,
                                    {features.finish, buffers.end.*values, made.end_scores}}};
   for (const Part& part : parts) {
     if (part.head == nullptr) continue;
-    resize_large(part.scores, static_cast<std::size_t>(made.end - made.begin) * labels);
+    resize_large(part.scores, (made.end - made.begin) * labels);
     part.array.*pointer = part.scores.data();
   }
   parallel_ranges(threads, window.begin, window.end, kTask, [&](std::int64_t from, std::int64_t to) {
-    const std::size_t at = static_cast<std::size_t>(from - made.begin) * labels;
+    const std::size_t at = (from - made.begin) * labels;
     for (const Part& part : parts) {
       if (part.head == nullptr) continue;
       project_head(features, *part.head, from, to, window.length, part.scores.data() + at);
@@ -81,11 +81,11 @@ ScoreWindow project_repeated(const ScoreWindow& window, const RepeatedRows& rows
   few.begin = 0;
   few.end = rows.count;
   const auto fill = [&]<class Score>(std::vector<Score>& scores, const Score*& made_of) {
-    std::vector<Score> of_row(static_cast<std::size_t>(rows.count) * labels);
+    std::vector<Score> of_row(rows.count * labels);
     project_head(few, *few.emission, 0, rows.count, rows.count, of_row.data());
-    resize_large(scores, static_cast<std::size_t>(window.length) * labels);
+    resize_large(scores, window.length * labels);
     parallel_ranges(threads, 0, window.length, kTask, [&](std::int64_t from, std::int64_t to) {
-      Score* out = scores.data() + static_cast<std::size_t>(from) * labels;
+      Score* out = scores.data() + from * labels;
       for (std::int64_t t = from; t < to; ++t, out += labels)
         std::copy_n(of_row.data() + rows.row_of[t] * labels, labels, out);
     });

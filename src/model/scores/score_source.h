@@ -58,13 +58,13 @@ class MemoryScoreSource : public ScoreSource {
     std::size_t bytes = 0;
     for (const ScoreArray* array : {&whole_.emissions, &whole_.start_scores, &whole_.end_scores})
       bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
-    return bytes * static_cast<std::size_t>(num_labels_);
+    return bytes * num_labels_;
   }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers&) override {
     ScoreWindow window = whole_;
     window.begin = begin;
     window.end = end;
-    const auto skip = static_cast<std::size_t>(begin) * static_cast<std::size_t>(num_labels_);
+    const std::int64_t skip = begin * num_labels_;
     for (ScoreArray* array : {&window.emissions, &window.start_scores, &window.end_scores}) {
       if (array->f32 != nullptr) array->f32 += skip;
       if (array->f64 != nullptr) array->f64 += skip;
