@@ -5,8 +5,8 @@
 
 namespace semicrf {
 
-// The entries of a list of labels, tracks, states or the like, of which parameter files have far fewer than an int
-// holds.
+// The entries of a list of labels, tracks, states or the like, of which parameter files have far fewer than
+// an int holds.
 template <class List>
 constexpr int count_of(const List& list) {
   return static_cast<int>(std::size(list));

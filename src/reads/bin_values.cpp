@@ -35,13 +35,13 @@ class ScaledValues : public BinValues {
 
   void read(std::size_t chromosome, std::int64_t tile, std::vector<float>& values) const override {
     const std::int64_t first = tile * grid_.tile_bins();
-    const std::size_t size = wide(std::min(grid_.tile_bins(), grid_.bins(chromosome) - first));
+    const std::int64_t size = std::min(grid_.tile_bins(), grid_.bins(chromosome) - first);
     std::vector<std::int64_t> counts(size), control(control_ ? size : 0);
     counts_->read(chromosome, tile, counts);
     if (control_) control_->read(chromosome, tile, control);
     values.resize(size);
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::int64_t bin = first + static_cast<std::int64_t>(i), bases = grid_.bases_of(chromosome, bin);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t bin = first + i, bases = grid_.bases_of(chromosome, bin);
       const double unit = part_ == CountedPart::kDepth ? static_cast<double>(bases) : 1.0;
       const double count = static_cast<double>(counts[i]) / unit * factor_;
       const double value =
@@ -82,16 +82,15 @@ namespace {
 // Bins [begin, end) of a chromosome, of as many tiles as they lie on; bins that it lacks are 0.
 void read_bins(const ReadGrid& grid, const CountStore* store, std::size_t chromosome, std::int64_t begin,
                std::int64_t end, std::vector<std::int64_t>& counts) {
-  counts.assign(wide(end - begin), 0);
+  counts.assign(end - begin, 0);
   if (store == nullptr || !store->has(chromosome)) return;
   const std::int64_t tile_bins = grid.tile_bins();
   std::vector<std::int64_t> tile;
   for (std::int64_t at = begin / tile_bins; at * tile_bins < end; ++at) {
     const std::int64_t first = at * tile_bins;
-    tile.resize(wide(std::min(tile_bins, grid.bins(chromosome) - first)));
+    tile.resize(std::min(tile_bins, grid.bins(chromosome) - first));
     store->read(chromosome, at, tile);
-    const std::int64_t from = std::max(begin, first),
-                       to = std::min(end, first + static_cast<std::int64_t>(tile.size()));
+    const std::int64_t from = std::max(begin, first), to = std::min(end, first + std::ssize(tile));
     std::copy(tile.begin() + (from - first), tile.begin() + (to - first), counts.begin() + (from - begin));
   }
 }
@@ -120,12 +119,12 @@ struct Cell {
     const std::int64_t last = std::min(bins(chromosome), end + options.flank);
     std::vector<std::int64_t> counts_around;
     read_bins(grid, controls[track].get(), chromosome, first, last, counts_around);
-    sums.assign(wide(end - begin), 0);
+    sums.assign(end - begin, 0);
     std::int64_t sum = 0, from = first, to = first;
     for (std::int64_t bin = begin; bin < end; ++bin) {
-      for (; to < std::min(last, bin + options.flank + 1); ++to) sum += counts_around[wide(to - first)];
-      for (; from < bin - options.flank; ++from) sum -= counts_around[wide(from - first)];
-      sums[wide(bin - begin)] = sum + options.pseudocount * (to - from);
+      for (; to < std::min(last, bin + options.flank + 1); ++to) sum += counts_around[to - first];
+      for (; from < bin - options.flank; ++from) sum -= counts_around[from - first];
+      sums[bin - begin] = sum + options.pseudocount * (to - from);
     }
   }
 
@@ -220,7 +219,7 @@ std::int64_t binary_threshold(double expected, const BinariseOptions& options) {
   while (below <= 1 - options.tail) {
     below += std::exp(std::log(expected) * static_cast<double>(count) - expected - log_factorial);
     ++count;
-    log_factorial += std::log(static_cast<double>(count));
+    log_factorial += std::log(count);
   }
   if (!options.beyond) --count;
   const auto up = [](double value) { return std::llround(std::ceil(value)); };

@@ -49,7 +49,7 @@ std::int64_t tiles_of_a_job(const ReadGrid& grid, const std::vector<CountedFile>
   std::int64_t tiles = 0;
   for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) tiles += grid.tiles(i);
   const auto jobs = std::max<std::int64_t>(1, threads) * kJobsOfAThread;
-  return std::clamp<std::int64_t>(tiles * static_cast<std::int64_t>(files.size()) / jobs, 1,
+  return std::clamp<std::int64_t>(tiles * std::ssize(files) / jobs, 1,
                                   std::max<std::int64_t>(1, kMostBases / (grid.tile_bins() * grid.bin)));
 }
 
@@ -63,7 +63,7 @@ std::optional<std::vector<Job>> tile_jobs(const ReadGrid& grid, const Chromosome
   for (std::size_t i = 0; i < file.chromosomes.size(); ++i) {
     const Chromosome* const found = known.find(file.chromosomes[i].name);
     if (found == nullptr || (!file.mapped.empty() && file.mapped[i] == 0)) continue;
-    const auto place = static_cast<std::size_t>(found - known.list().data());
+    const std::size_t place = found - known.list().data();
     bool open = false;  // the last job ends at this tile
     for (std::int64_t tile = 0; tile < grid.tiles(place); ++tile) {
       const bool wanted = is_wanted(grid, place, tile);
@@ -297,10 +297,10 @@ std::size_t count_memory(const ReadGrid& grid, const std::vector<CountedFile>& f
     tiles += grid.tiles(i);
     bins = in_order ? std::max(bins, std::min(grid.bins(i), 2 * grid.tile_bins())) : bins + grid.bins(i);
   }
-  const auto workers = static_cast<std::size_t>(threads);
-  return workers * (wide(bins) * most * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
+  const std::size_t workers = threads;
+  return workers * (bins * most * (steps ? 2 : 1) * sizeof(std::int64_t) + kPerThread +
                     grid.chromosomes.size() * kPerChromosome) +
-         stores * (kept_by_a_store(stores) + wide(tiles) * CountStore::kPerTile);
+         stores * (kept_by_a_store(stores) + tiles * CountStore::kPerTile);
 }
 
 void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std::vector<CountedFile>& files,
@@ -312,7 +312,7 @@ void count_reads(const ReadGrid& grid, const ExcludedBases& excluded, const std:
     std::unique_ptr<ReadSource> source;
     std::size_t file = 0;
   };
-  std::vector<Worker> workers(static_cast<std::size_t>(std::max(threads, 1)));
+  std::vector<Worker> workers(std::max(threads, 1));
   parallel_for(threads, jobs.size(), [&](std::size_t i, int number) {
     const Job& job = jobs[i];
     if (job.is_file()) return counting.count_file(files[job.file], std::max(1, threads / whole));

@@ -119,7 +119,7 @@ std::string count_rule_text(const CountRule& options) {
     text.append(key).append("=").append(value);
   };
   const auto add_number = [&](std::string_view key, auto value, auto usual_value) {
-    if (value != usual_value) add(key, std::to_string(value));
+    if (value != usual_value) add(key, fmt::to_string(value));
   };
   add_number("mapq", options.filter.min_mapq, usual.filter.min_mapq);
   add_number("include", options.filter.include_flags, usual.filter.include_flags);
@@ -129,7 +129,7 @@ std::string count_rule_text(const CountRule& options) {
   if (options.part != usual_part) add("count", std::string(counted_part_name(options.part)));
   add_number("shift", options.shift, usual.shift);
   add_number("extend", options.extend, usual.extend);
-  if (options.fragments) add("fragments", std::to_string(options.longest_fragment));
+  if (options.fragments) add("fragments", fmt::to_string(options.longest_fragment));
   add_number("mixed", options.mixed ? 1 : 0, 0);
   add_number("keep-dup", options.keep_duplicates, usual.keep_duplicates);
   return text;

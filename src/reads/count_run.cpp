@@ -76,7 +76,7 @@ class CountRun {
   }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNone = -1;
   struct RowFiles {
     std::size_t file = 0, control = kNone;  // places in files_
   };
@@ -180,9 +180,8 @@ class CountRun {
     if (!wanted.empty()) grid_.wanted = WantedBins(grid_.chromosomes, grid_.bin, wanted);
     if (!groups_) return;
     constexpr std::int64_t kBinsOfAThread = std::int64_t{1} << 21;  // in a tile of each group
-    grid_.tile_bases =
-        std::clamp(kBinsOfAThread / static_cast<std::int64_t>(groups_->names().size()) * grid_.bin,
-                   ReadGrid::kTileBases >> 4, ReadGrid::kTileBases);
+    grid_.tile_bases = std::clamp(kBinsOfAThread / std::ssize(groups_->names()) * grid_.bin,
+                                  ReadGrid::kTileBases >> 4, ReadGrid::kTileBases);
   }
 
   void check_outputs_given() const {
@@ -232,7 +231,7 @@ class CountRun {
     std::int64_t longest = 0;
     for (std::size_t i = 0; i < grid_.chromosomes.size(); ++i) longest = std::max(longest, grid_.bins(i));
     constexpr std::size_t kPerValue = 16;
-    return bytes + wide(longest) * tracks_.size() * kPerValue;
+    return bytes + longest * tracks_.size() * kPerValue;
   }
 
   void check_memory() const {

@@ -10,7 +10,7 @@ namespace semicrf {
 namespace {
 
 std::uint64_t key_of(std::size_t chromosome, std::int64_t tile) {
-  return static_cast<std::uint64_t>(chromosome) << 32 | static_cast<std::uint64_t>(tile);
+  return std::uint64_t{chromosome} << 32 | tile;
 }
 
 // Seven bits a byte, the lowest first; the highest bit says that there are more.
@@ -36,7 +36,7 @@ void CountStore::put(std::size_t chromosome, std::int64_t tile, std::span<const 
   for (std::size_t i = 0, end = 0; i < counts.size(); i = end) {
     for (end = i + 1; end < counts.size() && counts[end] == counts[i];) ++end;
     put_varint(bytes, end - i);
-    put_varint(bytes, static_cast<std::uint64_t>(counts[i]));
+    put_varint(bytes, counts[i]);
     any = any || counts[i] != 0;
   }
   if (!any) return;
@@ -111,7 +111,7 @@ void TileCounter::add_place(std::int64_t base) {
       excluded_.any(chromosome_, base, base + 1))
     return;
   const std::int64_t in = bin / grid_.tile_bins();
-  ++tile(in).counts[wide(bin - in * grid_.tile_bins())];
+  ++tile(in).counts[bin - in * grid_.tile_bins()];
   ++reads_;
 }
 
@@ -152,8 +152,8 @@ void TileCounter::add_bins(std::int64_t begin, std::int64_t end) {
     const std::int64_t in = begin / grid_.tile_bins(), first = in * grid_.tile_bins();
     Tile& at = tile(in);
     const std::int64_t last = std::min(end, first + grid_.tile_bins());
-    ++at.steps[wide(begin - first)];
-    --at.steps[wide(last - first)];
+    ++at.steps[begin - first];
+    --at.steps[last - first];
     begin = last;
   }
 }
@@ -163,7 +163,7 @@ void TileCounter::add_depth(std::int64_t begin, std::int64_t end) {
   const auto add_part = [&](std::int64_t at_bin, std::int64_t bases) {
     if (at_bin < begin_ || at_bin >= end_) return;
     const std::int64_t in = at_bin / grid_.tile_bins();
-    tile(in).counts[wide(at_bin - in * grid_.tile_bins())] += bases;
+    tile(in).counts[at_bin - in * grid_.tile_bins()] += bases;
   };
   const std::int64_t first = begin / bin, last = end / bin;  // the bins in which it begins and ends
   if (first == last) return add_part(first, end - begin);
@@ -182,8 +182,8 @@ TileCounter::Tile& TileCounter::tile(std::int64_t tile) {
       spare_.pop_back();
     }
     const std::int64_t bins = std::min(grid_.tile_bins(), grid_.bins(chromosome_) - tile * grid_.tile_bins());
-    place->second.counts.assign(wide(bins), 0);
-    if (!rule_.is_place()) place->second.steps.assign(wide(bins) + 1, 0);
+    place->second.counts.assign(bins, 0);
+    if (!rule_.is_place()) place->second.steps.assign(bins + 1, 0);
   }
   last_ = tile;
   last_tile_ = &place->second;
@@ -198,9 +198,8 @@ void TileCounter::store(std::int64_t tile, Tile& filled) {
     filled.counts[i] += depth * step;
   }
   if (!grid_.wanted.all())
-    for (std::size_t i = 0; i < filled.counts.size(); ++i)
-      if (!grid_.wanted.has(chromosome_, tile * grid_.tile_bins() + static_cast<std::int64_t>(i)))
-        filled.counts[i] = 0;
+    for (std::int64_t i = 0; i < std::ssize(filled.counts); ++i)
+      if (!grid_.wanted.has(chromosome_, tile * grid_.tile_bins() + i)) filled.counts[i] = 0;
   store_.put(chromosome_, tile, filled.counts);
   spare_.push_back(std::move(filled));
 }

@@ -68,15 +68,15 @@ void write_npz(const ReadGrid& grid, const std::vector<const BinValues*>& tracks
   for (std::size_t i = 0; i < grid.chromosomes.size(); ++i) {
     const std::int64_t bins = any ? most_bins(tracks, i) : grid.bins(i);
     if (bins == 0) continue;
-    rows.assign(wide(bins) * tracks.size(), 0);
+    rows.assign(bins * tracks.size(), 0);
     for (std::size_t f = 0; f < tracks.size(); ++f) {
       std::size_t row = 0;
       for (std::int64_t t = 0; t < tiles_with(grid, tracks[f]->bins(i)); ++t) {
         tracks[f]->read(i, t, tile);
-        for (const float value : tile) rows[row++ * tracks.size() + f] = static_cast<double>(value);
+        for (const float value : tile) rows[row++ * tracks.size() + f] = value;
       }
     }
-    writer.add(grid.chromosomes[i].name, {bins, static_cast<std::int64_t>(tracks.size()), false}, rows);
+    writer.add(grid.chromosomes[i].name, {bins, std::ssize(tracks), false}, rows);
   }
   writer.finish();
 }

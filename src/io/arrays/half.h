@@ -19,7 +19,7 @@ struct Half {
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero or subnormal
     return sign != 0 ? -magnitude : magnitude;
   }
-  explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  explicit operator double() const { return static_cast<float>(*this); }
 };
 
 }  // namespace semicrf

@@ -1,5 +1,5 @@
 // The header of a .npy file: magic, version, length, and a Python dictionary literal as NumPy writes it.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cstring>
@@ -153,7 +153,7 @@ class DictParser {
     const auto [next, error] = std::from_chars(text_.data() + at_, end, value);
     if (error == std::errc::result_out_of_range) fail("a dimension is larger than 2^63 - 1");
     if (error != std::errc() || value < 0) fail("expected a dimension");
-    at_ = static_cast<std::size_t>(next - text_.data());
+    at_ = next - text_.data();
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // as Python 2 wrote them
     return value;
   }
@@ -247,7 +247,7 @@ void set_type(const RawHeader& raw, const std::string& name, NpyHeader& header) 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size() && i < 8; ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", shape[i]);
   return text + (shape.size() > 8 ? ", ...)" : shape.size() == 1 ? ",)" : ")");
 }
 
@@ -267,15 +267,14 @@ void set_shape(const RawHeader& raw, const std::string& name, NpyHeader& header)
 
 void check_size(std::uint64_t file_bytes, const std::string& name, const NpyHeader& header) {
   std::uint64_t expected = 0;
-  const bool overflow = __builtin_mul_overflow(static_cast<std::uint64_t>(header.rows),
-                                               static_cast<std::uint64_t>(header.columns), &expected) ||
+  const bool overflow = __builtin_mul_overflow(header.rows, header.columns, &expected) ||
                         __builtin_mul_overflow(expected, std::uint64_t{header.item_bytes()}, &expected) ||
                         __builtin_add_overflow(expected, std::uint64_t{header.data_offset}, &expected);
   if (!overflow && expected == file_bytes) return;
   const std::string shape = shape_text({header.rows, header.columns});
   throw InputError({name, "",
                     fmt::format("the file has {} bytes, but shape {} needs {}", file_bytes, shape,
-                                overflow ? "more than 2^64" : std::to_string(expected)),
+                                overflow ? "more than 2^64" : fmt::to_string(expected)),
                     "the file is truncated or damaged; write it again"});
 }
 

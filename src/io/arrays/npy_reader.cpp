@@ -38,8 +38,8 @@ bool overflowed(Out out, Stored stored) {
 template <typename Stored, bool kSwap, typename Out>
 bool copy_rows(const std::uint8_t* data, const NpyHeader& header, std::int64_t begin, std::int64_t rows,
                Out* out) {
-  const auto columns = static_cast<std::size_t>(header.columns);
-  const auto count = static_cast<std::size_t>(rows);
+  const std::size_t columns = header.columns;
+  const std::size_t count = rows;
   bool overflow = false;
   const auto convert = [&](const std::uint8_t* from, Out& to) {
     const auto stored = load_number<Stored, kSwap>(from);
@@ -47,7 +47,7 @@ bool copy_rows(const std::uint8_t* data, const NpyHeader& header, std::int64_t b
     overflow |= overflowed(to, stored);
   };
   if (!header.fortran_order) {
-    const std::uint8_t* from = data + static_cast<std::size_t>(begin) * columns * sizeof(Stored);
+    const std::uint8_t* from = data + begin * columns * sizeof(Stored);
     if constexpr (std::is_same_v<Stored, Out> && !kSwap) {
       if (count > 0) std::memcpy(out, from, count * columns * sizeof(Out));
     } else {
@@ -56,7 +56,7 @@ bool copy_rows(const std::uint8_t* data, const NpyHeader& header, std::int64_t b
     return overflow;
   }
   for (std::size_t c = 0; c < columns; ++c) {
-    const std::size_t first = c * static_cast<std::size_t>(header.rows) + static_cast<std::size_t>(begin);
+    const std::size_t first = c * header.rows + begin;
     const std::uint8_t* from = data + first * sizeof(Stored);
     for (std::size_t r = 0; r < count; ++r) convert(from + r * sizeof(Stored), out[r * columns + c]);
   }
@@ -124,7 +124,7 @@ void check_any(std::span<const Real> values, std::int64_t columns, std::int64_t 
     const auto block = values.subspan(at, std::min(kBlock, values.size() - at));
     // A loop without branches first: special values are rare.
     unsigned special = 0;
-    for (const Real value : block) special |= static_cast<unsigned>(is_special(value));
+    for (const Real value : block) special |= is_special(value) ? 1 : 0;
     if (special == 0) continue;
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (!is_refused(block[i], rule)) continue;
@@ -170,9 +170,8 @@ NpyArray NpyArray::of_values(const NpyHeader& layout, const void* values, std::s
   array.header_ = layout;
   array.header_.data_offset = 0;
   array.name_ = name;
-  array.data_ = {
-      static_cast<const std::uint8_t*>(values),
-      static_cast<std::size_t>(layout.rows) * static_cast<std::size_t>(layout.columns) * layout.item_bytes()};
+  array.data_ = {static_cast<const std::uint8_t*>(values),
+                 layout.rows * layout.columns * layout.item_bytes()};
   array.owner_ = std::move(owner);
   return array;
 }
@@ -180,13 +179,13 @@ NpyArray NpyArray::of_values(const NpyHeader& layout, const void* values, std::s
 void NpyArray::read_rows(std::int64_t begin, std::int64_t end, float* out) const {
   check_range(begin, end, rows());
   if (!copy_rows_any_type(data_.data(), header_, begin, end - begin, out)) return;
-  std::vector<double> row(static_cast<std::size_t>(columns()));
+  std::vector<double> row(columns());
   for (std::int64_t r = begin; r < end; ++r) {
     read_rows(r, r + 1, row.data());
-    for (std::size_t c = 0; c < row.size(); ++c) {
+    for (std::int64_t c = 0; c < std::ssize(row); ++c) {
       if (!overflowed(static_cast<float>(row[c]), row[c])) continue;
-      fail_value(name_, r, static_cast<std::int64_t>(c),
-                 formatted("%.6g", row[c]) + " is too large for single precision", "use double precision");
+      fail_value(name_, r, c, fmt::format("{:.6g} is too large for single precision", row[c]),
+                 "use double precision");
     }
   }
 }
@@ -199,9 +198,8 @@ void NpyArray::read_rows(std::int64_t begin, std::int64_t end, double* out) cons
 void NpyArray::pass_rows(std::int64_t begin, std::int64_t end, float* out) const {
   read_rows(begin, end, out);
   if (!mapped_ || header_.fortran_order) return;
-  const std::size_t row = static_cast<std::size_t>(columns()) * header_.item_bytes();
-  mapped_->let_go(
-      data_.subspan(static_cast<std::size_t>(begin) * row, static_cast<std::size_t>(end - begin) * row));
+  const std::size_t row = columns() * header_.item_bytes();
+  mapped_->let_go(data_.subspan(begin * row, (end - begin) * row));
 }
 
 template <class Value>

@@ -1,5 +1,6 @@
 #include "io/arrays/npy_writer.h"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -20,11 +21,11 @@ std::string npy_header(const NpyShape& shape) {
   dictionary += std::endian::native == std::endian::little ? '<' : '>';
   dictionary += shape.float64 ? "f8" : "f4";
   dictionary += "', 'fortran_order': False, 'shape': (";
-  dictionary += std::to_string(shape.rows);
+  dictionary += fmt::to_string(shape.rows);
   dictionary += ',';
   if (shape.columns > 0) {
     dictionary += ' ';
-    dictionary += std::to_string(shape.columns);
+    dictionary += fmt::to_string(shape.columns);
   }
   dictionary += "), }";
 

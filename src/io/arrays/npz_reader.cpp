@@ -1,6 +1,6 @@
 #include "io/arrays/npz_reader.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -122,11 +122,11 @@ std::string member_name(const ByteView& view, std::uint64_t at, std::string_view
   constexpr std::string_view kSuffix = ".npy";
   std::string name(full);
   if (text_fault(name) != TextFault::kNone)
-    throw InputError({view.file(), std::to_string(at),
+    throw InputError({view.file(), fmt::to_string(at),
                       "the name of the member '" + shortened(name, 60) + "': " + name_problem(name),
                       "save the archive with other names"});
   if (!full.ends_with(kSuffix)) {
-    throw InputError({view.file(), std::to_string(at), "member '" + name + "' is not a .npy array",
+    throw InputError({view.file(), fmt::to_string(at), "member '" + name + "' is not a .npy array",
                       "write the archive with numpy.savez"});
   }
   name.resize(name.size() - kSuffix.size());
@@ -284,7 +284,7 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
   const NpzMember& member = members_.at(index);
   const std::string name = path() + "[" + member.name + "]";
   const auto damaged = [&](const std::string& what) {
-    throw InputError({name, std::to_string(member.data_offset), what, "the file is damaged"});
+    throw InputError({name, fmt::to_string(member.data_offset), what, "the file is damaged"});
   };
   file_->require_unchanged();
   const auto packed = file_->bytes().subspan(member.data_offset, member.stored_bytes);

@@ -91,8 +91,8 @@ ZarrArray::Bytes ZarrArray::chunk(std::int64_t row, std::int64_t column) const {
     std::rotate(known, known + 1, kept_.end());
     return kept_.back().second;
   }
-  std::string name = layout_.prefix + std::to_string(row);
-  if (layout_.shape.size() > 1) name += layout_.separator + std::to_string(column);
+  std::string name = fmt::format("{}{}", layout_.prefix, row);
+  if (layout_.shape.size() > 1) name += fmt::format("{}{}", layout_.separator, column);
   Bytes bytes = read_chunk(name);
   if (kept_.size() == most_kept_) kept_.erase(kept_.begin());
   kept_.emplace_back(key, bytes);
@@ -109,17 +109,17 @@ void ZarrArray::read_rows(std::int64_t begin, std::int64_t end, float* out) cons
   header.big_endian = layout_.big_endian;
   header.rows = layout_.chunk[0];
   header.columns = layout_.chunk.size() == 1 ? 1 : layout_.chunk[1];
-  const auto width = static_cast<std::size_t>(columns());
+  const std::size_t width = columns();
   std::vector<float> values;
   for (std::int64_t at = begin; at < end;) {
     const std::int64_t row = at / header.rows, first = row * header.rows;
     const std::int64_t to = std::min(end, first + header.rows);
-    const auto count = static_cast<std::size_t>(to - at);
+    const std::size_t count = to - at;
     for (std::int64_t column = 0; column * header.columns < columns(); ++column) {
-      const auto from = static_cast<std::size_t>(column * header.columns);
-      const auto whole = static_cast<std::size_t>(header.columns);
+      const std::size_t from = column * header.columns;
+      const std::size_t whole = header.columns;
       const std::size_t here = std::min(whole, width - from);
-      float* place = out + static_cast<std::size_t>(at - begin) * width + from;
+      float* place = out + (at - begin) * width + from;
       const Bytes bytes = chunk(row, column);
       if (bytes == nullptr) {
         for (std::size_t i = 0; i < count; ++i)
@@ -155,7 +155,7 @@ void ZarrArray::read_integers(std::int64_t begin, std::int64_t end, std::int64_t
         *out++ = fill;
         continue;
       }
-      const std::uint8_t* from = bytes.get() + static_cast<std::size_t>(at - first) * layout_.item_bytes;
+      const std::uint8_t* from = bytes.get() + (at - first) * layout_.item_bytes;
       *out++ = layout_.big_endian ? integer_at<true>(from, layout_) : integer_at<false>(from, layout_);
     }
   }
@@ -165,19 +165,18 @@ std::vector<std::string> ZarrArray::read_texts() const {
   constexpr std::int64_t kMostTexts = 1 << 16;
   if (layout_.kind != ZarrLayout::Kind::kText || layout_.shape.size() != 1 || rows() > kMostTexts)
     fail("is no short list of texts");
-  std::vector<std::string> texts(static_cast<std::size_t>(rows()));
+  std::vector<std::string> texts(rows());
   for (std::int64_t i = 0; i < rows(); ++i) {
     const Bytes bytes = chunk(i / layout_.chunk[0], 0);
     if (bytes == nullptr) continue;
-    const std::uint8_t* from =
-        bytes.get() + static_cast<std::size_t>(i % layout_.chunk[0]) * layout_.item_bytes;
+    const std::uint8_t* from = bytes.get() + (i % layout_.chunk[0]) * layout_.item_bytes;
     for (std::size_t c = 0; c < layout_.item_bytes; c += 4) {
       const auto code = layout_.big_endian ? load_number<std::uint32_t, true>(from + c)
                                            : load_number<std::uint32_t, false>(from + c);
       if (code == 0) break;
       if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         fail(fmt::format("text {}: no character {:x}", i, code));
-      append_utf8(texts[static_cast<std::size_t>(i)], code);
+      append_utf8(texts[i], code);
     }
   }
   return texts;

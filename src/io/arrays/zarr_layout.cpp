@@ -87,7 +87,7 @@ void parse_type(const JsonNode& node, ZarrLayout& layout) {
   std::size_t size = 0;
   for (const char c : text.substr(2)) {
     if (c < '0' || c > '9') refuse();
-    size = size * 10 + static_cast<std::size_t>(c - '0');
+    size = size * 10 + (c - '0');
   }
   layout.big_endian = text[0] == '>';
   const std::string_view kinds = "fiuU";
@@ -205,7 +205,7 @@ std::size_t ZarrLayout::chunk_bytes() const {
   std::size_t bytes = item_bytes;
   for (const std::int64_t size : chunk) {
     if (static_cast<std::size_t>(size) > kMostChunkBytes / bytes) return kMostChunkBytes + 1;
-    bytes *= static_cast<std::size_t>(size);
+    bytes *= size;
   }
   return bytes;
 }

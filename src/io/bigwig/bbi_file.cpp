@@ -18,9 +18,9 @@ constexpr std::uint64_t kIndexHeader = 48, kTreeHeader = 32, kNodeHeader = 4;
 constexpr std::uint64_t kIndexLeaf = 32, kIndexInner = 24;
 
 void put_node(std::string& text, bool is_leaf, std::size_t count) {
-  put_number(text, static_cast<std::uint8_t>(is_leaf ? 1 : 0));
-  put_number(text, std::uint8_t{0});
-  put_number(text, static_cast<std::uint16_t>(count));
+  put<std::uint8_t>(text, is_leaf ? 1 : 0);
+  put<std::uint8_t>(text, 0);
+  put<std::uint16_t>(text, count);
 }
 
 std::size_t nodes_for(std::size_t entries) {
@@ -128,34 +128,34 @@ std::uint64_t block_index_bytes(std::size_t blocks) {
 
 void write_block_index(const BbiBlocks& blocks, std::uint64_t first, std::uint64_t at, const TakeText& take) {
   std::string head;
-  put_number(head, kBlockIndexMagic);
-  put_number(head, static_cast<std::uint32_t>(kFanOut));
-  put_number(head, static_cast<std::uint64_t>(blocks.size()));
+  put<std::uint32_t>(head, kBlockIndexMagic);
+  put<std::uint32_t>(head, kFanOut);
+  put<std::uint64_t>(head, blocks.size());
   const auto put_range = [](std::string& text, const BbiRange& left, const BbiRange& right) {
     for (const std::uint32_t number : {left.chrom, left.begin, right.last_chrom, right.end})
-      put_number(text, number);
+      put<std::uint32_t>(text, number);
   };
   const BbiBlock none;
   put_range(head, (blocks.empty() ? none : blocks.front()).range,
             (blocks.empty() ? none : blocks.back()).range);
   std::uint64_t end = first;
   for (const BbiBlock& block : blocks) end += block.bytes;
-  put_number(head, end);
-  put_number(head, std::uint32_t{1});
-  put_number(head, std::uint32_t{0});
+  put<std::uint64_t>(head, end);
+  put<std::uint32_t>(head, 1);
+  put<std::uint32_t>(head, 0);
   take(head);
   std::uint64_t offset = first;
   write_nodes(
       blocks.size(), {kIndexLeaf, kIndexInner}, at + kIndexHeader, take,
       [&](std::string& node, std::size_t i) {
         put_range(node, blocks[i].range, blocks[i].range);
-        put_number(node, offset);
-        put_number(node, static_cast<std::uint64_t>(blocks[i].bytes));
+        put<std::uint64_t>(node, offset);
+        put<std::uint64_t>(node, blocks[i].bytes);
         offset += blocks[i].bytes;
       },
       [&](std::string& node, std::size_t from, std::size_t to, std::uint64_t child) {
         put_range(node, blocks[from].range, blocks[to].range);
-        put_number(node, child);
+        put<std::uint64_t>(node, child);
       });
 }
 
@@ -172,23 +172,23 @@ void write_chromosome_tree(const ListedChromosomes& chromosomes, std::uint64_t a
     node.append(key_bytes - name.size(), '\0');
   };
   std::string head;
-  put_number(head, kTreeMagic);
-  put_number(head, static_cast<std::uint32_t>(std::min(kFanOut, order.size())));
-  put_number(head, static_cast<std::uint32_t>(key_bytes));
-  put_number(head, std::uint32_t{8});
-  put_number(head, static_cast<std::uint64_t>(order.size()));
-  put_number(head, std::uint64_t{0});
+  put<std::uint32_t>(head, kTreeMagic);
+  put<std::uint32_t>(head, std::min(kFanOut, order.size()));
+  put<std::uint32_t>(head, key_bytes);
+  put<std::uint32_t>(head, 8);
+  put<std::uint64_t>(head, order.size());
+  put<std::uint64_t>(head, 0);
   take(head);
   write_nodes(
       order.size(), tree_entry_bytes(chromosomes), at + kTreeHeader, take,
       [&](std::string& node, std::size_t i) {
         put_key(node, i);
-        put_number(node, order[i]);
-        put_number(node, static_cast<std::uint32_t>(chromosomes.list()[order[i]].length));
+        put<std::uint32_t>(node, order[i]);
+        put<std::uint32_t>(node, chromosomes.list()[order[i]].length);
       },
       [&](std::string& node, std::size_t from, std::size_t, std::uint64_t child) {
         put_key(node, from);
-        put_number(node, child);
+        put<std::uint64_t>(node, child);
       });
 }
 
@@ -200,11 +200,11 @@ BbiZoom::BbiZoom(std::int64_t finest, std::int64_t longest, Emit emit) : emit_(s
   } while (levels_.size() < kMostLevels && reduction < longest);
 }
 
-void BbiZoom::add(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value) {
+void BbiZoom::add(std::size_t chrom, std::int64_t begin, std::int64_t end, double value) {
   const auto bases = static_cast<double>(end - begin);
   summary_.minimum = summary_.bases_covered == 0 ? value : std::min(summary_.minimum, value);
   summary_.maximum = summary_.bases_covered == 0 ? value : std::max(summary_.maximum, value);
-  summary_.bases_covered += static_cast<std::uint64_t>(end - begin);
+  summary_.bases_covered += end - begin;
   summary_.sum += bases * value;
   summary_.sum_of_squares += bases * value * value;
   // Records begin at multiples of their width.
@@ -212,8 +212,8 @@ void BbiZoom::add(std::uint32_t chrom, std::int64_t begin, std::int64_t end, dou
   for (std::int64_t at = begin; at < end;) {
     const std::int64_t stop = std::min(end, (at / width + 1) * width);
     const auto part = static_cast<double>(stop - at);
-    add_part(0, {chrom, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(stop),
-                 static_cast<std::uint32_t>(stop - at), value, value, part * value, part * value * value});
+    add_part(0, {stored(chrom), stored(at), stored(stop), stored(stop - at), value, value, part * value,
+                 part * value * value});
     at = stop;
   }
 }
@@ -247,9 +247,9 @@ void BbiZoom::end_record(std::size_t level) {
   zoom.range.last_chrom = record.chrom;
   zoom.range.end = record.end;
   for (const std::uint32_t number : {record.chrom, record.begin, record.end, record.covered})
-    put_number(zoom.block, number);
+    put<std::uint32_t>(zoom.block, number);
   for (const double number : {record.minimum, record.maximum, record.sum, record.squares})
-    put_number(zoom.block, static_cast<float>(number));
+    put<float>(zoom.block, number);
   ++zoom.waiting;
   if (zoom.waiting == kRecords) end_block(level);
   if (level + 1 < levels_.size()) add_part(level + 1, record);
@@ -259,7 +259,7 @@ void BbiZoom::end_block(std::size_t level) {
   Level& zoom = levels_[level];
   if (zoom.waiting == 0) return;
   emit_(level, zoom.block, zoom.range);
-  zoom.written += static_cast<std::uint32_t>(zoom.waiting);
+  zoom.written += zoom.waiting;
   zoom.waiting = 0;
   zoom.block.clear();
 }
@@ -286,15 +286,14 @@ BbiFile::BbiFile(ListedChromosomes chromosomes, BbiKind kind, BbiOptions options
   levels_.resize(zoom_.levels());
 }
 
-void BbiFile::add_block(const std::string& block, std::uint32_t chrom, std::uint32_t begin,
-                        std::uint32_t end) {
-  pack(data_, block, {chrom, begin, chrom, end});
+void BbiFile::add_block(const std::string& block, std::size_t chrom, std::int64_t begin, std::int64_t end) {
+  pack(data_, block, {stored(chrom), stored(begin), stored(chrom), stored(end)});
 }
 
 void BbiFile::pack(Blocks& blocks, const std::string& block, const BbiRange& range) {
   if (!compressor_) compressor_.reset(libdeflate_alloc_compressor(kCompression));
   if (!compressor_) throw std::bad_alloc();
-  largest_ = std::max(largest_, static_cast<std::uint32_t>(block.size()));
+  largest_ = std::max(largest_, block.size());
   buffer_.resize(libdeflate_zlib_compress_bound(compressor_.get(), block.size()));
   const std::size_t size =
       libdeflate_zlib_compress(compressor_.get(), block.data(), block.size(), buffer_.data(), buffer_.size());
@@ -305,7 +304,7 @@ void BbiFile::pack(Blocks& blocks, const std::string& block, const BbiRange& ran
   } else {
     blocks.gathered.insert(blocks.gathered.end(), buffer_.data(), buffer_.data() + size);
   }
-  blocks.blocks.push_back({range, static_cast<std::uint32_t>(size)});
+  blocks.blocks.push_back({range, stored(size)});
   blocks.bytes += size;
   if (!options_.one_of_many) return;
   compressor_.reset();  // it takes some hundred KiB
@@ -346,33 +345,33 @@ void BbiFile::write(OutputFile& output, std::uint64_t count) {
     at += 4 + level.bytes + block_index_bytes(level.blocks.size());
   }
   std::string head;
-  put_number(head, kind_.magic);
-  put_number(head, std::uint16_t{4});
-  put_number(head, static_cast<std::uint16_t>(levels_.size()));
-  for (const std::uint64_t offset : {tree_at, data_at, index_at}) put_number(head, offset);
-  put_number(head, kind_.fields);
-  put_number(head, kind_.defined_fields);
-  put_number(head, columns_bytes == 0 ? std::uint64_t{0} : columns_at);
-  put_number(head, summary_at);
-  put_number(head, largest_);
-  put_number(head, std::uint64_t{0});
+  put<std::uint32_t>(head, kind_.magic);
+  put<std::uint16_t>(head, 4);
+  put<std::uint16_t>(head, levels_.size());
+  for (const std::uint64_t offset : {tree_at, data_at, index_at}) put<std::uint64_t>(head, offset);
+  put<std::uint16_t>(head, kind_.fields);
+  put<std::uint16_t>(head, kind_.defined_fields);
+  put<std::uint64_t>(head, columns_bytes == 0 ? 0 : columns_at);
+  put<std::uint64_t>(head, summary_at);
+  put<std::uint32_t>(head, largest_);
+  put<std::uint64_t>(head, 0);
   for (std::size_t i = 0; i < levels_.size(); ++i) {
-    put_number(head, static_cast<std::uint32_t>(zoom_.reduction(i)));
-    put_number(head, std::uint32_t{0});
-    put_number(head, zoom_at[i]);
-    put_number(head, zoom_at[i] + 4 + levels_[i].bytes);
+    put<std::uint32_t>(head, zoom_.reduction(i));
+    put<std::uint32_t>(head, 0);
+    put<std::uint64_t>(head, zoom_at[i]);
+    put<std::uint64_t>(head, zoom_at[i] + 4 + levels_[i].bytes);
   }
   if (columns_bytes > 0) head.append(kind_.columns).push_back('\0');
   const BigWigSummary& summary = zoom_.summary();
-  put_number(head, summary.bases_covered);
+  put<std::uint64_t>(head, summary.bases_covered);
   for (const double number : {summary.minimum, summary.maximum, summary.sum, summary.sum_of_squares})
-    put_number(head, number);
+    put<double>(head, number);
   output.write(head);
   const TakeText take = [&](const std::string& part) { output.write(part); };
   write_chromosome_tree(chromosomes_, tree_at, take);
-  const auto write_number = [&](auto number) {
+  const auto write_number = [&]<class Stored>(Stored number) {
     std::string text;
-    put_number(text, number);
+    put<Stored>(text, number);
     output.write(text);
   };
   write_number(count);

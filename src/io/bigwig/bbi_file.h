@@ -23,18 +23,22 @@
 
 namespace semicrf {
 
-// Appends the number, whatever the byte order of the machine.
-template <class Number>
-void put_number(std::string& text, Number number) {
-  if constexpr (std::is_same_v<Number, float>) {
-    put_number(text, std::bit_cast<std::uint32_t>(number));
-  } else if constexpr (std::is_same_v<Number, double>) {
-    put_number(text, std::bit_cast<std::uint64_t>(number));
+// Appends the number as the format stores it, whatever the byte order of the machine. It fits: lengths of
+// chromosomes and numbers of chromosomes were checked, and blocks are small.
+template <class Stored, class Number>
+void put(std::string& text, Number number) {
+  const auto stored = static_cast<Stored>(number);
+  if constexpr (std::is_same_v<Stored, float>) {
+    put<std::uint32_t>(text, std::bit_cast<std::uint32_t>(stored));
+  } else if constexpr (std::is_same_v<Stored, double>) {
+    put<std::uint64_t>(text, std::bit_cast<std::uint64_t>(stored));
   } else {
-    for (std::size_t i = 0; i < sizeof(Number); ++i)
-      text += static_cast<char>(static_cast<unsigned char>(static_cast<std::uint64_t>(number) >> (8 * i)));
+    for (std::size_t i = 0; i < sizeof(Stored); ++i) text += static_cast<char>(stored >> (8 * i));
   }
 }
+
+// A base, or the number of a chromosome or of bytes, as both formats store it.
+inline std::uint32_t stored(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
 
 // From base `begin` of a chromosome up to base `end` of the same or a later one.
 struct BbiRange {
@@ -72,7 +76,7 @@ class BbiZoom {
   BbiZoom(std::int64_t finest, std::int64_t longest, Emit emit);
 
   // Bases [begin, end) of the chromosome have this value; from left to right.
-  void add(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value);
+  void add(std::size_t chrom, std::int64_t begin, std::int64_t end, double value);
   // What is left of the chromosome. Records do not cross chromosomes, blocks do: a genome of many small
   // scaffolds would else have a block of each on each level.
   void end_chromosome();
@@ -81,7 +85,7 @@ class BbiZoom {
 
   std::size_t levels() const { return levels_.size(); }
   std::int64_t reduction(std::size_t level) const { return levels_[level].reduction; }
-  std::uint32_t records(std::size_t level) const { return levels_[level].written; }
+  std::uint32_t records(std::size_t level) const { return stored(levels_[level].written); }
   // The summary of all that was added.
   const BigWigSummary& summary() const { return summary_; }
 
@@ -94,9 +98,9 @@ class BbiZoom {
     std::int64_t reduction = 0;  // bases of a record
     Record open;                 // covered 0: none
     std::string block;           // finished records that were not emitted
-    std::size_t waiting = 0;     // number of these records
+    std::uint64_t waiting = 0;   // number of these records
     BbiRange range;              // range of these records
-    std::uint32_t written = 0;
+    std::uint64_t written = 0;
   };
 
   void add_part(std::size_t level, const Record& part);
@@ -110,10 +114,10 @@ class BbiZoom {
 
 // Which of the two formats.
 struct BbiKind {
-  const char* name = "bigWig";                   // for messages
-  std::uint32_t magic = 0x888FFC26;              // bigWig
-  std::uint16_t fields = 0, defined_fields = 0;  // bigBed: columns, and those of them that BED defines
-  std::string columns;                           // bigBed: autoSql
+  const char* name = "bigWig";                 // for messages
+  std::uint32_t magic = 0x888FFC26;            // bigWig
+  std::size_t fields = 0, defined_fields = 0;  // bigBed: columns, and those of them that BED defines
+  std::string columns;                         // bigBed: autoSql
 };
 
 // How the file is made.
@@ -138,9 +142,9 @@ class BbiFile {
   std::span<const Chromosome> chromosomes() const { return chromosomes_.list(); }
 
   // A block of data, not compressed, whose bases [begin, end) of the chromosome come after all others.
-  void add_block(const std::string& block, std::uint32_t chrom, std::uint32_t begin, std::uint32_t end);
+  void add_block(const std::string& block, std::size_t chrom, std::int64_t begin, std::int64_t end);
   // For zoom levels and the summary: bases [begin, end) have this value; from left to right.
-  void add_value(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value) {
+  void add_value(std::size_t chrom, std::int64_t begin, std::int64_t end, double value) {
     zoom_.add(chrom, begin, end, value);
   }
   void end_chromosome() { zoom_.end_chromosome(); }
@@ -169,7 +173,7 @@ class BbiFile {
   Blocks data_;
   std::vector<Blocks> levels_;
   BbiZoom zoom_;
-  std::uint32_t largest_ = 0;  // bytes of a block that is not compressed
+  std::size_t largest_ = 0;  // bytes of a block that is not compressed
   using Compressor = std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)>;
   Compressor compressor_;
   std::vector<std::byte> buffer_;

@@ -15,7 +15,7 @@ constexpr std::size_t kIntervals = 512;  // per block
 }  // namespace
 
 BigWigWriter::BigWigWriter(ListedChromosomes chromosomes, const BbiOptions& options, std::int64_t bin)
-    : file_(std::move(chromosomes), {}, options), bin_(static_cast<std::uint32_t>(bin)) {
+    : file_(std::move(chromosomes), {}, options), bin_(stored(bin)) {
   items_.reserve(kItems);
 }
 
@@ -32,9 +32,9 @@ void BigWigWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, 
   if (begin < end_ || begin >= end || end > file_.chromosomes()[chrom].length || !std::isfinite(value))
     throw std::logic_error("bigWig: an interval out of order");
   end_ = end;
-  items_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), value});
+  items_.push_back({stored(begin), stored(end), value});
   if (items_.size() == kItems) end_section();
-  file_.add_value(static_cast<std::uint32_t>(chrom), begin, end, static_cast<double>(value));
+  file_.add_value(chrom, begin, end, value);
 }
 
 // The width of the values of a fixedStep section of all intervals; 0: there is none, or it would be longer.
@@ -59,22 +59,21 @@ void BigWigWriter::end_section() {
   const std::uint32_t width = even_width();
   const std::uint32_t bases = items_.back().end - items_.front().begin;
   block_.clear();
-  for (const std::uint32_t number :
-       {static_cast<std::uint32_t>(chrom_), items_.front().begin, items_.back().end, width, width})
-    put_number(block_, number);
-  put_number(block_, static_cast<std::uint8_t>(width > 0 ? 3 : 1));  // fixedStep, bedGraph
-  put_number(block_, std::uint8_t{0});
-  put_number(block_, static_cast<std::uint16_t>(width > 0 ? bases / width : items_.size()));
+  for (const std::uint32_t number : {stored(chrom_), items_.front().begin, items_.back().end, width, width})
+    put<std::uint32_t>(block_, number);
+  put<std::uint8_t>(block_, width > 0 ? 3 : 1);  // fixedStep, bedGraph
+  put<std::uint8_t>(block_, 0);
+  put<std::uint16_t>(block_, width > 0 ? bases / width : items_.size());
   for (const Item& item : items_) {
     if (width > 0) {
-      for (std::uint32_t at = item.begin; at < item.end; at += width) put_number(block_, item.value);
+      for (std::uint32_t at = item.begin; at < item.end; at += width) put<float>(block_, item.value);
       continue;
     }
-    put_number(block_, item.begin);
-    put_number(block_, item.end);
-    put_number(block_, item.value);
+    put<std::uint32_t>(block_, item.begin);
+    put<std::uint32_t>(block_, item.end);
+    put<float>(block_, item.value);
   }
-  file_.add_block(block_, static_cast<std::uint32_t>(chrom_), items_.front().begin, items_.back().end);
+  file_.add_block(block_, chrom_, items_.front().begin, items_.back().end);
   items_.clear();
 }
 
@@ -94,8 +93,11 @@ std::string auto_sql(const std::string& table, const std::string& comment,
 BigBedWriter::BigBedWriter(ListedChromosomes chromosomes, std::size_t columns, std::size_t defined,
                            std::string description, const BbiOptions& options)
     : file_(std::move(chromosomes),
-            {"bigBed", kBigBedMagic, static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(defined),
-             std::move(description)},
+            {.name = "bigBed",
+             .magic = kBigBedMagic,
+             .fields = columns,
+             .defined_fields = defined,
+             .columns = std::move(description)},
             options) {}
 
 void BigBedWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, std::string_view rest) {
@@ -112,21 +114,20 @@ void BigBedWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, 
     throw std::logic_error("bigBed: an interval out of order");
   if (waiting_ == 0) begin_ = begin;
   end_ = end;
-  for (const std::int64_t number : {static_cast<std::int64_t>(chrom), begin, end})
-    put_number(block_, static_cast<std::uint32_t>(number));
+  for (const std::uint32_t number : {stored(chrom), stored(begin), stored(end)})
+    put<std::uint32_t>(block_, number);
   block_ += rest;
   block_ += '\0';
   ++intervals_;
   ++waiting_;
   if (waiting_ == kIntervals) end_block();
-  file_.add_value(static_cast<std::uint32_t>(chrom), begin, end, 1);
+  file_.add_value(chrom, begin, end, 1);
 }
 
 // Blocks do not cross chromosomes.
 void BigBedWriter::end_block() {
   if (waiting_ == 0) return;
-  file_.add_block(block_, static_cast<std::uint32_t>(chrom_), static_cast<std::uint32_t>(begin_),
-                  static_cast<std::uint32_t>(end_));
+  file_.add_block(block_, chrom_, begin_, end_);
   block_.clear();
   waiting_ = 0;
 }

@@ -118,7 +118,7 @@ bool BigBedFile::next(BigBedInterval& interval) {
                                   "within the chromosome, which has {} bases",
                                   interval.end, chrom.length),
                       "the file is damaged"});
-  const auto length = static_cast<std::size_t>(end_of_text - text.begin());
+  const std::size_t length = end_of_text - text.begin();
   interval.rest = {reinterpret_cast<const char*>(text.data()), length};
   state.at += kItemBytes + length + 1;
   return true;

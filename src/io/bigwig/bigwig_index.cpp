@@ -1,6 +1,6 @@
 #include "io/bigwig/bigwig_index.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -137,7 +137,7 @@ std::string chromosome_name(const ByteView& view, std::uint64_t offset, std::uin
   std::string name(key.begin(), end);
   if (name.empty()) view.fail(offset, "a chromosome has an empty name");
   if (const std::string problem = name_problem(name); !problem.empty())
-    throw InputError({view.file(), std::to_string(offset),
+    throw InputError({view.file(), fmt::to_string(offset),
                       "the chromosome name '" + shortened(name, 60) + "': " + problem,
                       "make the file again with other names"});
   return name;

@@ -47,8 +47,8 @@ class SumSink {
   }
   // `count` bins, each covered whole by `value`.
   void fill(std::size_t bin, std::size_t count, float value, std::uint64_t bin_size) {
-    std::fill_n(out_.sum.data() + bin, count, static_cast<double>(value) * static_cast<double>(bin_size));
-    std::fill_n(out_.covered.data() + bin, count, static_cast<std::uint32_t>(bin_size));
+    std::fill_n(out_.sum.data() + bin, count, value * static_cast<double>(bin_size));
+    std::fill_n(out_.covered.data() + bin, count, bin_size);
   }
   // `count` bins, each covered whole by a value of its own, in the byte order of the file.
   template <bool kSwap>
@@ -56,9 +56,9 @@ class SumSink {
     const auto size = static_cast<double>(bin_size);
     double* sum = out_.sum.data() + bin;
     for (std::size_t i = 0; i < count; ++i) {
-      sum[i] = static_cast<double>(load_number<float, kSwap>(values + 4 * i)) * size;
+      sum[i] = load_number<float, kSwap>(values + 4 * i) * size;
     }
-    std::fill_n(out_.covered.data() + bin, count, static_cast<std::uint32_t>(bin_size));
+    std::fill_n(out_.covered.data() + bin, count, bin_size);
   }
 
  private:
@@ -105,7 +105,7 @@ class BinSweep {
 
  private:
   void collect(std::uint64_t bases, float value) {
-    sum_ += static_cast<double>(value) * static_cast<double>(bases);
+    sum_ += value * static_cast<double>(bases);
     covered_ += static_cast<std::uint32_t>(bases);
   }
 
@@ -163,8 +163,7 @@ bool all_finite(const std::uint8_t* values, std::size_t count) {
   constexpr std::uint32_t kMask = kSwap ? __builtin_bswap32(kExponent) : kExponent;
   std::uint32_t special = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    special |=
-        static_cast<std::uint32_t>((load_number<std::uint32_t, false>(values + 4 * i) & kMask) == kMask);
+    special |= (load_number<std::uint32_t, false>(values + 4 * i) & kMask) == kMask ? 1 : 0;
   }
   return special == 0;
 }
@@ -281,9 +280,12 @@ BinWindow BigWigFile::State::window(std::size_t chrom, std::int64_t first_bin, s
   const auto count = static_cast<std::int64_t>(bins);
   if (count > total || first_bin > total - count)
     throw std::logic_error("bigWig bins: past the chromosome's end");
-  return {static_cast<std::uint64_t>(first_bin), static_cast<std::uint64_t>(size),
-          static_cast<std::uint64_t>(first_bin * size),
-          static_cast<std::uint64_t>(std::min((first_bin + count) * size, length))};
+  BinWindow window;
+  window.first_bin = first_bin;
+  window.bin_size = size;
+  window.begin = first_bin * size;
+  window.end = std::min((first_bin + count) * size, length);
+  return window;
 }
 
 void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size,
@@ -294,8 +296,7 @@ void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std
   file.require_unchanged();
   const auto wanted = blocks_in(chrom, bins.begin, bins.end);
   if (wanted.empty()) return;
-  const std::size_t workers =
-      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), 1, wanted.size());
+  const std::size_t workers = std::clamp<std::size_t>(std::max(threads, 1), 1, wanted.size());
   prepare_decoders(workers, wanted.front());
 
   std::vector<BlockEdges> edges(wanted.size());
@@ -362,8 +363,7 @@ void BigWigFile::read(std::size_t chrom, std::int64_t begin, std::int64_t end, c
     throw std::logic_error("bigWig read: bad range");
   if (begin == end) return;
   state.file.require_unchanged();
-  const auto wanted =
-      state.blocks_in(chrom, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
+  const auto wanted = state.blocks_in(chrom, begin, end);
   if (wanted.empty()) return;
   state.prepare_decoders(1, wanted.front());
 
@@ -373,9 +373,8 @@ void BigWigFile::read(std::size_t chrom, std::int64_t begin, std::int64_t end, c
     if (!ready.empty()) visit(ready);
     ready.clear();
   };
-  const auto collect = [&](std::uint64_t from, std::uint64_t to, float value) {
-    const BigWigInterval clipped{std::max(static_cast<std::int64_t>(from), begin),
-                                 std::min(static_cast<std::int64_t>(to), end), value};
+  const auto collect = [&](std::int64_t from, std::int64_t to, float value) {
+    const BigWigInterval clipped{std::max(from, begin), std::min(to, end), value};
     if (clipped.begin >= clipped.end || value != value) return;
     ready.push_back(clipped);
     if (ready.size() == kIntervalsPerVisit) hand_over();

@@ -52,7 +52,7 @@ class Divisor {
 // Adds the edges of one block. The end of a chromosome is no edge that was chosen.
 template <bool kSwap>
 void add_edges(const BlockContext& where, const BigWigSection& section, Divisor& divisor) {
-  const auto length = static_cast<std::uint64_t>(where.chrom.length);
+  const std::uint64_t length = where.chrom.length;
   if (section.type == SectionType::kFixedStep) {  // known without its values
     divisor.add(section.begin);
     if (section.count > 1) divisor.add(section.step);
@@ -145,7 +145,7 @@ void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64
         {context.view.file(), fmt::format("{}:{}", context.chrom.name, begin + 1), what, advice});
   };
   const char* damaged = "the file is damaged; rewrite it with the tool that made it";
-  const auto length = static_cast<std::uint64_t>(context.chrom.length);
+  const std::uint64_t length = context.chrom.length;
   if (end <= begin) {
     fail(end == begin ? "an interval is empty" : "an interval ends before it begins", damaged);
   }

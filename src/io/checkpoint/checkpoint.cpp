@@ -1,5 +1,7 @@
 #include "io/checkpoint/checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <exception>
@@ -52,7 +54,7 @@ void CheckpointWriter::put(const std::string& key, const std::optional<double>& 
 }
 
 void CheckpointWriter::put(const std::string& key, const std::vector<double>& values) {
-  std::string line = std::to_string(values.size());
+  std::string line = fmt::to_string(values.size());
   for (const double value : values) line.append(" ").append(hex_text(value));
   put(key, line);
 }

@@ -1,6 +1,8 @@
 // Checked access to the numbers of a binary file held in memory.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -49,13 +51,12 @@ class ByteView {
   // The `length` bytes from `offset`.
   std::span<const std::uint8_t> slice(std::uint64_t offset, std::uint64_t length, const char* what) const {
     if (offset > bytes_.size() || length > bytes_.size() - offset) {
-      throw InputError({file_, std::to_string(offset),
-                        std::string(what) + " (" + std::to_string(length) +
-                            " bytes) runs past the end of the file of " + std::to_string(bytes_.size()) +
-                            " bytes",
+      throw InputError({file_, fmt::to_string(offset),
+                        fmt::format("{} ({} bytes) runs past the end of the file of {} bytes", what, length,
+                                    bytes_.size()),
                         "the file is truncated or damaged"});
     }
-    return bytes_.subspan(offset, static_cast<std::size_t>(length));
+    return bytes_.subspan(offset, length);
   }
 
   template <typename Number>
@@ -65,7 +66,7 @@ class ByteView {
   }
 
   [[noreturn]] void fail(std::uint64_t offset, const std::string& what) const {
-    throw InputError({file_, std::to_string(offset), what, "the file is damaged"});
+    throw InputError({file_, fmt::to_string(offset), what, "the file is damaged"});
   }
 
  private:

@@ -54,7 +54,7 @@ std::size_t bgzip_block_size(Bytes bytes) {
   constexpr std::uint8_t kExtraFlag = 4;
   if (bytes.size() < kHeader || (bytes[3] & kExtraFlag) == 0 || bytes[12] != 'B' || bytes[13] != 'C')
     return 0;
-  return static_cast<std::size_t>(bytes[16] | bytes[17] << 8) + 1;
+  return (bytes[16] | bytes[17] << 8) + 1;
 }
 
 InputKind kind_of_gzip(Bytes bytes) {

@@ -48,7 +48,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     if (S_ISDIR(status.st_mode)) throw ReadError({path, "", "is a folder", "give the name of a file"});
     if (!S_ISREG(status.st_mode))
       throw ReadError({path, "", "is not a regular file", "write the data to a file first"});
-    size_ = static_cast<std::size_t>(status.st_size);
+    size_ = status.st_size;
     if (size_ == 0) return;
     void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor_, 0);
     if (data == MAP_FAILED) throw read_error(path, "cannot be mapped into memory", errno);
@@ -75,7 +75,7 @@ void MappedFile::let_go(std::span<const std::uint8_t> bytes) const {
   // Where a page is touched, the system maps those around it, too, in blocks of this size.
   constexpr std::size_t kAround = std::size_t{64} << 10;
   if (bytes.empty()) return;
-  const auto begin = static_cast<std::size_t>(bytes.data() - data_);
+  const std::size_t begin = bytes.data() - data_;
   const std::size_t first = begin / kAround * kAround;
   const std::size_t last = std::min(size_, (begin + bytes.size() + kAround - 1) / kAround * kAround);
   ::madvise(const_cast<std::uint8_t*>(data_) + first, last - first, MADV_DONTNEED);
@@ -84,7 +84,7 @@ void MappedFile::let_go(std::span<const std::uint8_t> bytes) const {
 void MappedFile::require_unchanged() const {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) throw read_error(path_, "its size cannot be read", errno);
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const std::size_t size = status.st_size;
   if (size == size_) return;
   throw ReadError({path_, "", fmt::format("changed from {} to {} bytes while it was being read", size_, size),
                    "run again when nothing writes to it"});

@@ -141,7 +141,7 @@ void OutputFile::compress_with(int threads) {
   constexpr std::size_t kMostBlocks = 64;
   if (!is_compressed_ || threads <= 1) return;
   threads_ = threads;
-  const std::size_t blocks = std::min(kMostBlocks, 2 * static_cast<std::size_t>(threads));
+  const std::size_t blocks = std::min<std::size_t>(kMostBlocks, 2 * threads);
   buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
 }
 
@@ -192,7 +192,7 @@ void OutputFile::write_plain(const char* bytes, std::size_t size) {
       throw_write_error(spec_.path, "cannot be written", errno);
     }
     bytes += written;
-    size -= static_cast<std::size_t>(written);
+    size -= written;
   }
   begin_synchronizing();
 }
@@ -332,7 +332,7 @@ NewFolder::~NewFolder() {
 
 CsiShape csi_shape_for(std::int64_t longest_chromosome) {
   CsiShape shape;
-  const auto last = static_cast<std::uint64_t>(std::max<std::int64_t>(1, longest_chromosome) - 1);
+  const std::uint64_t last = std::max<std::int64_t>(1, longest_chromosome) - 1;
   const auto bits = static_cast<int>(std::bit_width(last));
   shape.min_shift = std::max(shape.min_shift, bits - 3 * shape.levels);
   return shape;
@@ -346,7 +346,7 @@ bool build_tbi(const std::string& data, const std::string& index) {
 bool build_csi(const std::string& data, const std::string& index, const CsiShape& shape) {
   const std::unique_ptr<BGZF, int (*)(BGZF*)> file(bgzf_open(data.c_str(), "r"), bgzf_close);
   if (!file) return false;
-  const auto offset = [&] { return static_cast<std::uint64_t>(bgzf_tell(file.get())); };
+  const auto offset = [&] { return bgzf_tell(file.get()); };
   using Index = std::unique_ptr<hts_idx_t, void (*)(hts_idx_t*)>;
   Index built(nullptr, hts_idx_destroy);
   const auto start_at = [&](std::uint64_t at) {

@@ -30,7 +30,7 @@ void write_all(int descriptor, std::uint64_t offset, std::span<const std::byte> 
       if (errno == EINTR) continue;
       throw write_error(folder, "a temporary file in this folder cannot be written", errno);
     }
-    offset += static_cast<std::uint64_t>(written);
+    offset += written;
     content = content.subspan(written);
   }
 }
@@ -99,7 +99,7 @@ UnnamedFile::~UnnamedFile() { close(descriptor_); }
 void UnnamedFile::append(std::span<const std::byte> content) {
   const off_t end = lseek(descriptor_, 0, SEEK_END);
   if (end < 0) throw write_error(system_folder(), "a temporary file in this folder cannot be written", errno);
-  write_all(descriptor_, static_cast<std::uint64_t>(end), content, system_folder());
+  write_all(descriptor_, end, content, system_folder());
 }
 
 void TempSpool::open_file() {
@@ -126,7 +126,7 @@ void TempSpool::read(std::size_t index, std::span<std::byte> out) const {
     if (got <= 0) {
       throw read_error(folder_, "a temporary file in this folder cannot be read back", got < 0 ? errno : EIO);
     }
-    offset += static_cast<std::uint64_t>(got);
+    offset += got;
     out = out.subspan(got);
   }
 }

@@ -1,6 +1,6 @@
 #include "io/models/chromhmm_model.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -89,7 +89,7 @@ class ModelReader {
     if (fields[2].size() != 1 ||
         std::string_view(kChromHmmOrders).find(fields[2].front()) == std::string_view::npos)
       fail("has the order " + in_quotes(std::string(fields[2])) + "; ChromHMM has E, T and U");
-    states_ = static_cast<std::size_t>(*states);
+    states_ = *states;
     model_.order = fields[2].front();
     model_.log_likelihood = *likelihood;
     model_.iterations = *iterations;
@@ -108,7 +108,7 @@ class ModelReader {
     const auto found = number_of<std::int64_t>(text);
     if (!found || *found < first || *found - first >= static_cast<std::int64_t>(count))
       fail(in_quotes(std::string(text)) + " is not the number of a " + what);
-    return static_cast<std::size_t>(*found - first);
+    return *found - first;
   }
 
   void set(std::string_view text, double& entry) const {
@@ -165,7 +165,7 @@ class ModelReader {
     };
     const auto check_sum = [&](double sum, std::int64_t line, const std::string& what) {
       if (std::fabs(sum - 1) > kRowTolerance)
-        throw InputError(path_, line, what + " sum to " + formatted("%.6g", sum) + ", not to 1", kAdvice);
+        throw InputError(path_, line, fmt::format("{} sum to {:.6g}, not to 1", what, sum), kAdvice);
     };
     double sum = 0;
     for (std::size_t c = 0; c < states_; ++c) {
@@ -210,8 +210,8 @@ ChromHmmModel read_chromhmm_model(const std::string& path) { return ModelReader(
 
 std::string chromhmm_model_text(const ChromHmmModel& model) {
   const std::size_t states = model.states(), marks = model.marks.size();
-  std::string text = std::to_string(states) + '\t' + std::to_string(marks) + '\t' + model.order + '\t' +
-                     exact_text(model.log_likelihood) + '\t' + std::to_string(model.iterations) + '\n';
+  std::string text = fmt::format("{}\t{}\t{}\t{}\t{}\n", states, marks, model.order,
+                                 exact_text(model.log_likelihood), model.iterations);
   for (std::size_t c = 0; c < states; ++c)
     text += fmt::format("probinit\t{}\t{}\n", c + 1, exact_text(model.first[c]));
   for (std::size_t from = 0; from < states; ++from)
@@ -236,7 +236,7 @@ std::string table_text(const std::string& corner, const std::vector<std::string>
   std::string text = corner;
   for (const std::string& name : names) text.append("\t").append(name);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i % names.size() == 0) text.append("\n").append(std::to_string(i / names.size() + 1));
+    if (i % names.size() == 0) text.append("\n").append(fmt::to_string(i / names.size() + 1));
     text.append("\t").append(exact_text(values[i]));
   }
   return text + "\n";
@@ -250,7 +250,7 @@ std::string chromhmm_emissions_text(const ChromHmmModel& model) {
 
 std::string chromhmm_transitions_text(const ChromHmmModel& model) {
   std::vector<std::string> states;
-  for (std::size_t i = 1; i <= model.states(); ++i) states.push_back(std::to_string(i));
+  for (std::size_t i = 1; i <= model.states(); ++i) states.push_back(fmt::to_string(i));
   return table_text("State (from\\to) (Emission order)", states, model.transition);
 }
 

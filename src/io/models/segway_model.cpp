@@ -121,7 +121,7 @@ std::optional<StateTrack> state_track(std::string_view name, std::string_view pr
   const auto take_number = [&](std::size_t& value) {
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), value);
     if (parsed.ec != std::errc()) return false;
-    name.remove_prefix(static_cast<std::size_t>(parsed.ptr - name.data()));
+    name.remove_prefix(parsed.ptr - name.data());
     return true;
   };
   StateTrack found;
@@ -177,7 +177,7 @@ class SegwayReader {
     const std::int64_t parents = words_.whole("the number of parents", 0, 10);
     std::size_t entries = 1;
     for (std::int64_t i = 0; i <= parents; ++i) {
-      table.sizes.push_back(static_cast<std::size_t>(words_.whole("a cardinality", 1, kMostEntries)));
+      table.sizes.push_back(words_.whole("a cardinality", 1, kMostEntries));
       entries *= table.sizes.back();
       if (entries > kMostEntries) words_.fail("has a table of more than 10 million numbers");
     }
@@ -188,13 +188,13 @@ class SegwayReader {
       for (std::size_t j = 0; j < row; ++j) {
         table.values.push_back(words_.number("a probability"));
         if (table.values.back() < 0 || table.values.back() > 1 + kSumToOne)
-          words_.fail("has a probability of " + formatted("%.6g", table.values.back()) + " in the table " +
-                      in_quotes(name));
+          words_.fail(fmt::format("has a probability of {:.6g} in the table {}", table.values.back(),
+                                  in_quotes(name)));
         sum += table.values.back();
       }
       if (!(std::fabs(sum - 1) <= kSumToOne))
-        words_.fail("has probabilities that sum to " + formatted("%.6g", sum) + " in the table " +
-                    in_quotes(name));
+        words_.fail(
+            fmt::format("has probabilities that sum to {:.6g} in the table {}", sum, in_quotes(name)));
     }
     if (!tables_.emplace(name, std::move(table)).second) words_.fail("has " + in_quotes(name) + " twice");
   }
@@ -256,7 +256,7 @@ class SegwayReader {
       if (!(at(1)[2] > 0))
         words_.fail(fmt::format("has the label {}, whose segments all have the same length in Segway", c));
       std::copy_n(at(1), 3, model_.change.begin() + static_cast<std::ptrdiff_t>(3 * c));
-      limited.push_back(std::to_string(c));
+      limited.push_back(fmt::to_string(c));
     }
     if (!limited.empty())
       warnings_.push_back({"longest-lengths-lost",
@@ -269,7 +269,7 @@ class SegwayReader {
     words_.whole("the number of values of " + in_quotes(name), 1, 1);
     const double value = words_.number("a value");
     if (&scalars == &variances_ && !(value > 0))
-      words_.fail("has a variance of " + formatted("%.6g", value) + ", " + in_quotes(name));
+      words_.fail(fmt::format("has a variance of {:.6g}, {}", value, in_quotes(name)));
     if (!scalars.emplace(name, value).second) words_.fail("has " + in_quotes(name) + " twice");
   }
 

@@ -64,7 +64,7 @@ BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t
     head.last = static_cast<int>(window->element(1).integer(-kMaxBoundaryOffset, kMaxBoundaryOffset));
     if (head.first > head.last) window->fail("the first offset is larger than the last");
   }
-  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
+  const std::size_t inputs = tracks * (head.last - head.first + 1);
   const auto weights = [&](const char* key) {
     const auto entry = node.find(key);
     if (!entry) return std::vector<double>{};
@@ -136,7 +136,7 @@ double read_tail_entry(const JsonNode& node, const DurationSpec& spec, std::size
 }
 
 void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain) {
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  const std::size_t labels = chain.num_labels;
   const bool shared = !node.is_list();  // "continue" or null for every label
   if (shared && !node.is_null() && !(node.is_string() && node.text() == "continue")) {
     node.fail_expected(fmt::format("a list of {} ({}), or \"continue\"", labels, kPerLabel));
@@ -162,8 +162,8 @@ void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain
 void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain) {
   check_keys(node);
   spec.kind = &read_kind(node.at("kind"));
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
-  const auto durations = static_cast<std::size_t>(chain.max_duration);
+  const std::size_t labels = chain.num_labels;
+  const std::size_t durations = chain.max_duration;
   if (spec.kind->is_table()) {
     chain.duration_bias =
         node.at("bias").matrix(durations, "one per duration 1..max_duration", labels, kPerLabel, kScoreRule);
@@ -376,7 +376,7 @@ void read_chain(const JsonNode& root, Parameters& parameters) {
   chain.num_labels = parameters.num_labels();
   const JsonNode longest = root.at("max_duration");
   chain.max_duration = static_cast<int>(longest.integer(1, kMaxDuration));
-  if (static_cast<std::int64_t>(chain.max_duration) * chain.num_labels > kMaxDurationEntries) {
+  if (std::int64_t{chain.max_duration} * chain.num_labels > kMaxDurationEntries) {
     longest.fail(
         fmt::format("max_duration times the number of labels may be at most {}", kMaxDurationEntries),
         "use larger bins, or a shorter max_duration and a tail");

@@ -154,8 +154,8 @@ std::string duration_text(const Parameters& parameters) {
   ObjectText object("  ");
   object.add("kind", json_string(spec.kind->name()));
   if (spec.kind->is_table()) {
-    object.add("bias", matrix_text(parameters.chain.duration_bias,
-                                   static_cast<std::size_t>(parameters.chain.max_duration), labels, "    "));
+    object.add("bias",
+               matrix_text(parameters.chain.duration_bias, parameters.chain.max_duration, labels, "    "));
   }
   const auto formula = spec.kind->parameters();
   for (std::size_t i = 0; i < formula.size(); ++i)
@@ -175,8 +175,8 @@ std::string emission_text(const EmissionHead& head, std::size_t labels, std::siz
 std::string boundary_text(const BoundaryHead& head, std::size_t labels, std::size_t tracks) {
   ObjectText object("  ");
   const std::array<int, 2> window{head.first, head.last};
-  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
-  object.add("window", list_text(2, [&](std::size_t i) { return std::to_string(window[i]); }));
+  const std::size_t inputs = tracks * (head.last - head.first + 1);
+  object.add("window", list_text(2, [&](std::size_t i) { return fmt::to_string(window[i]); }));
   if (!head.start_weights.empty())
     object.add("start_weights", matrix_text(finite(head.start_weights), labels, inputs, "    "));
   if (!head.start_bias.empty()) object.add("start_bias", row_text(finite(head.start_bias), labels));
@@ -227,8 +227,8 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   const bool has_densities = std::ranges::any_of(parameters.tracks, &Track::is_density);
   add("format_version", json_string(has_densities ? "1.3" : newest ? "1.2" : newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
-  add("max_duration", std::to_string(chain.max_duration));
-  add("bin_size", std::to_string(parameters.bin_size));
+  add("max_duration", fmt::to_string(chain.max_duration));
+  add("bin_size", fmt::to_string(parameters.bin_size));
   add("centering", json_string(centering_name(parameters.centering)));
   add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
   if (censored) add("edges", json_string(edge_rule_name(parameters.edges)));
@@ -279,18 +279,19 @@ constexpr Remark kTemplateRemarks[] = {
 std::string write_params_json(const Parameters& parameters, const std::string& model) try {
   return document_text(parameters, {});
 } catch (const Unwritable& one) {
-  throw InputError({model, "",
-                    "the model has the number " + formatted("%.3g", one.number) +
-                        ", and those of a parameter file are at most 1e30 in magnitude",
-                    "a variance, a scale or a score is out of any range that data have"});
+  throw InputError(
+      {model, "",
+       fmt::format(
+           "the model has the number {:.3g}, and those of a parameter file are at most 1e30 in magnitude",
+           one.number),
+       "a variance, a scale or a score is out of any range that data have"});
 }
 
 std::string params_template(std::span<const std::string> labels, std::span<const std::string> tracks) {
   check_names(labels, "--labels");
   check_names(tracks, "--tracks");
   if (labels.empty()) throw UsageError("a template needs at least one label");
-  if (labels.size() > static_cast<std::size_t>(kMaxLabels) ||
-      tracks.size() > static_cast<std::size_t>(kMaxTracks)) {
+  if (std::ssize(labels) > kMaxLabels || std::ssize(tracks) > kMaxTracks) {
     throw UsageError(
         fmt::format("a parameter file holds at most {} labels and {} tracks", kMaxLabels, kMaxTracks));
   }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <new>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/files/file_errors.h"
@@ -39,7 +40,7 @@ class TextSource : public ReadSource {
       }
       if (known_ == nullptr) continue;
       read = {};
-      read.chromosome = static_cast<std::size_t>(known_ - chromosomes_.list().data());
+      read.chromosome = known_ - chromosomes_.list().data();
       read.begin = record_.begin;
       read.end = record_.end;
       read.strand = strand();
@@ -202,9 +203,8 @@ class AlignmentSource : public ReadSource {
     tid_of_place_.assign(listed_.size(), -1);
     for (const Chromosome& chromosome : info.chromosomes) {
       const Chromosome* const known = chromosomes.find(chromosome.name);
-      const std::size_t place =
-          known == nullptr ? kNowhere : static_cast<std::size_t>(known - listed_.data());
-      if (known != nullptr) tid_of_place_[place] = static_cast<int>(place_of_tid_.size());
+      const std::size_t place = known == nullptr ? kNowhere : known - listed_.data();
+      if (known != nullptr) tid_of_place_[place] = count_of(place_of_tid_);
       place_of_tid_.push_back(place);
     }
   }
@@ -243,7 +243,7 @@ class AlignmentSource : public ReadSource {
   }
 
  private:
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNowhere = -1;
 
   bool is_cram() const { return hts_get_format(file_.get())->format == cram; }
 
@@ -253,7 +253,7 @@ class AlignmentSource : public ReadSource {
         (core.flag & filter_.include_flags) != filter_.include_flags || core.qual < filter_.min_mapq ||
         core.tid < 0)
       return false;
-    const auto tid = static_cast<std::size_t>(core.tid);
+    const std::size_t tid = core.tid;
     if (tid >= place_of_tid_.size()) throw damaged(info_.path, place(), "the read behind has no chromosome");
     last_tid_ = core.tid;
     last_begin_ = core.pos;

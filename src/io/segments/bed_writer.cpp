@@ -113,7 +113,7 @@ std::int64_t ReviewWriter::end_base(const Line& line) const {
 
 void ReviewWriter::print(const Line& line) {
   const BinLocation& place = places_[line.place];
-  const auto from = static_cast<std::size_t>(line.from), to = static_cast<std::size_t>(line.to);
+  const std::size_t from = line.from, to = line.to;
   const auto integer = [this](std::int64_t value) {
     text_ += '\t';
     append_integer(value, text_);
@@ -122,7 +122,7 @@ void ReviewWriter::print(const Line& line) {
   integer(begin_base(line));
   integer(end_base(line));
   text_ += '\t' + names_[from] + '>' + names_[to];
-  integer(bed_score(static_cast<double>(line.posterior)));
+  integer(bed_score(line.posterior));
   text_ += "\t.";
   integer(place.begin_base(line.position));
   integer(place.end_base(line.position + 1));

@@ -91,7 +91,7 @@ class ReviewWriter {
 
   // Boundaries that were added, and lines that are kept of them.
   std::int64_t added() const { return added_; }
-  std::int64_t lines() const { return static_cast<std::int64_t>(lines_.size()); }
+  std::int64_t lines() const { return std::ssize(lines_); }
 
  private:
   struct Line {

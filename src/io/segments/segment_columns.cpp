@@ -58,7 +58,7 @@ std::optional<Columns> find_columns(std::string_view names) {
   for (std::size_t i = 0; i < kNumColumns; ++i) {
     const auto found = std::ranges::find(fields, kColumnNames[i]);
     if (found == fields.end()) return std::nullopt;
-    columns[i] = static_cast<std::size_t>(found - fields.begin());
+    columns[i] = found - fields.begin();
   }
   return columns;
 }

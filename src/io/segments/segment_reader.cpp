@@ -44,7 +44,7 @@ std::optional<double> seconds(const std::string& text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoColumn = -1;
 
 // Which column is what; width 0: not known yet.
 struct TableColumns {
@@ -56,7 +56,7 @@ struct TableColumns {
 TableColumns header_columns(const std::vector<std::string>& fields) {
   const auto find = [&](std::string_view name) {
     const auto found = std::ranges::find(fields, name);
-    return found == fields.end() ? kNoColumn : static_cast<std::size_t>(found - fields.begin());
+    return found == fields.end() ? kNoColumn : found - fields.begin();
   };
   TableColumns columns{find("begin"), find("end"), find("label"), fields.size(), find("sequence")};
   if (columns.begin == kNoColumn || columns.end == kNoColumn || columns.label == kNoColumn) columns.width = 0;

@@ -114,7 +114,7 @@ std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vec
                         in_quotes(label.name) + " is not a state of the model",
                         "its states are named " + labels.front().name + " to " + labels.back().name +
                             " in column 4; give a segmentation made with the model"});
-    places.push_back(static_cast<std::size_t>(known - labels.begin()));
+    places.push_back(known - labels.begin());
   }
   return places;
 }

@@ -54,7 +54,7 @@ class ValueReader {
     const double value = number(what);
     // An entry takes at least two bytes, so there cannot be more than bytes.
     if (value < 0 || value != std::floor(value) || value > static_cast<double>(content_.size()))
-      throw refuse(std::string("the ") + what + " cannot be " + formatted("%.6g", value));
+      throw refuse(fmt::format("the {} cannot be {:.6g}", what, value));
     return static_cast<std::int64_t>(value);
   }
 

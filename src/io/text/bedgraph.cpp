@@ -77,8 +77,8 @@ struct BedGraphReader::FromBigWig {
       }
     }
     const BigWigInterval& interval = intervals[at++];
-    record = {file.chromosomes()[chrom].name,      interval.begin,  interval.end,
-              static_cast<double>(interval.value), kBigWigDecimals, 0};
+    record = {
+        file.chromosomes()[chrom].name, interval.begin, interval.end, interval.value, kBigWigDecimals, 0};
     return true;
   }
 
@@ -260,7 +260,7 @@ void BedGraphWriter::end_run(std::int64_t end_bin) {
   if (run_begin_ < 0) return;
   output_.write(prefix_);
   char* const line = output_.reserve(kLongestLine);
-  output_.advance(static_cast<std::size_t>(print_line(run_begin_, end_bin, run_value_, line) - line));
+  output_.advance(print_line(run_begin_, end_bin, run_value_, line) - line);
   run_begin_ = -1;
   ++lines_;
 }

@@ -76,7 +76,7 @@ class ListedChromosomes {
 using SitePositions = std::vector<std::uint32_t>;
 // First base of site `site` of all, 0..number of sites; for the last, one past the last site.
 inline std::int64_t begin_of_site(const SitePositions& at, std::int64_t site) {
-  const auto i = static_cast<std::size_t>(site);
+  const std::size_t i = site;
   if (i == at.size()) return std::int64_t{at.back()} + 1;
   return i == 0 ? at[0] : (std::int64_t{at[i - 1]} + 1 + at[i]) / 2;
 }
@@ -111,8 +111,7 @@ struct BinLocation {
 
 // The first `bins` sites of a piece that has some.
 inline std::span<const std::uint32_t> sites_of(const BinLocation& location, std::int64_t bins) {
-  return std::span(*location.sites)
-      .subspan(static_cast<std::size_t>(location.first_bin), static_cast<std::size_t>(bins));
+  return std::span(*location.sites).subspan(location.first_bin, bins);
 }
 
 }  // namespace semicrf

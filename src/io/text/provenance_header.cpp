@@ -1,5 +1,7 @@
 #include "io/text/provenance_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -28,7 +30,7 @@ std::string provenance_header(const Provenance& provenance) {
   for (const ProvenanceInput& input : provenance.inputs) {
     const std::string file = (input.name.empty() ? "" : input.name + "=") + base_name(input.path);
     if (input.bytes >= 0) {
-      line({"input ", file, " bytes=", std::to_string(input.bytes)});
+      line({"input ", file, " bytes=", fmt::to_string(input.bytes)});
     } else {
       line({"input ", file});
     }

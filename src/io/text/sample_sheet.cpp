@@ -62,10 +62,10 @@ class SheetReader {
         throw refuse("the header line has no column \"" + std::string(kColumns[i]) + "\", found " +
                          joined(fields, ", "),
                      "a sample sheet has the columns sample, track and path, separated by tabs");
-      columns_[i] = static_cast<std::size_t>(found - fields.begin());
+      columns_[i] = found - fields.begin();
     }
-    labels_column_ = static_cast<std::size_t>(std::ranges::find(fields, "labels") - fields.begin());
-    control_column_ = static_cast<std::size_t>(std::ranges::find(fields, "control") - fields.begin());
+    labels_column_ = std::ranges::find(fields, "labels") - fields.begin();
+    control_column_ = std::ranges::find(fields, "control") - fields.begin();
   }
 
   // The file of labels of a row; rows of a sample that leave it empty have that of the others.

@@ -25,9 +25,7 @@ namespace semicrf {
 namespace {
 
 void append_utf8(std::uint32_t code, std::string& text) {
-  const auto byte = [&](std::uint32_t value) {
-    text += static_cast<char>(static_cast<unsigned char>(value));
-  };
+  const auto byte = [&](std::uint32_t value) { text += static_cast<char>(value); };
   if (code < 0x80) {
     byte(code);
   } else if (code < 0x800) {
@@ -115,7 +113,7 @@ bool read_more(BGZF* handle, const std::string& path, std::int64_t line, std::st
     if ((handle->errcode & BGZF_ERR_IO) != 0 && errno != 0) throw read_error(path, "cannot be read", errno);
     throw InputError(path, line, "cannot be read: damaged or truncated data", "copy or make the file again");
   }
-  raw.resize(before + static_cast<std::size_t>(length));
+  raw.resize(before + length);
   return length > 0;
 }
 
@@ -138,8 +136,8 @@ void require_utf8(Encoding encoding, const std::string& path) {
 void take_utf16(Encoding encoding, bool last, std::string& bytes, std::string& text) {
   constexpr std::uint32_t kMark = 0xFEFF, kReplacement = 0xFFFD;
   const auto unit = [&](std::size_t i) {
-    const auto first = static_cast<unsigned char>(bytes[i]);
-    const auto second = static_cast<unsigned char>(bytes[i + 1]);
+    const unsigned char first = bytes[i];
+    const unsigned char second = bytes[i + 1];
     return static_cast<std::uint32_t>(encoding == Encoding::kUtf16Big ? first << 8 | second
                                                                       : second << 8 | first);
   };
@@ -236,7 +234,7 @@ bool TextLines::next(std::string& line) {
     const char* c = begin;
     while (c != end && kPlain[static_cast<unsigned char>(*c)]) ++c;
     line.append(begin, c);
-    file.at += static_cast<std::size_t>(c - begin);
+    file.at += c - begin;
     if (line.size() > file.form.longest_line)
       throw refuse(
           fmt::format(

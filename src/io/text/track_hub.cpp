@@ -1,6 +1,6 @@
 #include "io/text/track_hub.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ std::string line_text(std::string_view text) {
   while (!text.empty()) {
     const auto end =
         std::ranges::find_if(kLineEnds, [&](std::string_view one) { return text.starts_with(one); });
-    const auto first = static_cast<unsigned char>(text.front());
+    const unsigned char first = text.front();
     if (end != kLineEnds.end() || first < 0x20 || first == 0x7f) {
       line += ' ';
     } else if (first == '\\') {
@@ -139,7 +139,7 @@ std::string track_db_text(const TrackHub& hub) {
             setting("longLabel", label_text(track.description), is_child) +
             setting("bigDataUrl", track.file, is_child) +
             setting("visibility", view_of(track.kind), is_child) +
-            setting("priority", std::to_string(i + 1), is_child);
+            setting("priority", fmt::to_string(i + 1), is_child);
     text += settings_of(hub, track, is_child) + "\n";
   }
   return text;

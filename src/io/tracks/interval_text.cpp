@@ -160,7 +160,7 @@ std::optional<FoundTable> table_of(const std::string& comment, const std::vector
     layout->end = 2;
     layout->numbered = true;
     header.clear();
-    for (std::size_t i = 1; i <= data.size(); ++i) header.push_back(std::to_string(i));
+    for (std::size_t i = 1; i <= data.size(); ++i) header.push_back(fmt::to_string(i));
   }
   if (!number_in<std::int64_t>(data[layout->start])) return std::nullopt;
   found.layout = *layout;

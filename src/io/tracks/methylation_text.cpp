@@ -35,7 +35,7 @@ void split_blanks(std::string_view line, std::vector<std::string_view>& fields) 
   for (const char* at = line.data(); at < end; ++at) {
     const char* const begin = at;
     while (at < end && *at != '\t' && *at != ' ') ++at;
-    if (at > begin) fields.emplace_back(begin, static_cast<std::size_t>(at - begin));
+    if (at > begin) fields.emplace_back(begin, at - begin);
   }
 }
 

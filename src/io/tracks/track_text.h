@@ -2,6 +2,8 @@
 // methylation, and the binarised and signal files of ChromHMM. What a file is, is told from its first lines.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -139,10 +141,9 @@ inline std::int64_t position_in(const TextLines& lines, std::string_view field, 
   constexpr std::int64_t kMost = 1'000'000'000'000'000;  // so that sums with bins do not overflow
   const auto value = number_in<std::int64_t>(field);
   if (!value || *value < first || *value > kMost)
-    throw refused_at(lines,
-                     std::string(name) + " is " + quoted_field(field) + ", expected a whole number, " +
-                         std::to_string(first) + " or more",
-                     "correct the line");
+    throw refused_at(
+        lines, fmt::format("{} is {}, expected a whole number, {} or more", name, quoted_field(field), first),
+        "correct the line");
   return *value;
 }
 

@@ -34,7 +34,7 @@ std::string_view part_at(std::string_view sample, std::size_t place) {
 std::optional<std::size_t> place_of(std::string_view name, const std::vector<std::string_view>& list) {
   const auto found = std::ranges::find(list, name);
   if (found == list.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - list.begin());
+  return found - list.begin();
 }
 
 bool is_heterozygous(std::string_view genotype) {
@@ -54,8 +54,7 @@ class VcfReader : public SiteTextReader {
  private:
   static std::size_t field_of(const TrackText& text, const std::string& sample) {
     const auto found = std::ranges::find(text.samples, sample);
-    return kFirstSample +
-           (found == text.samples.end() ? 0 : static_cast<std::size_t>(found - text.samples.begin()));
+    return kFirstSample + (found == text.samples.end() ? 0 : found - text.samples.begin());
   }
 
   void take(const Counts& site, Counts& bin) const override {
