@@ -9,6 +9,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "core/counts.h"
 #include "core/error.h"
 
 namespace semicrf {
@@ -66,7 +67,7 @@ struct LevelSets {
 
 template <class Set>
 GeneLevel compare(const char* name, const Set& truth, const Set& predicted) {
-  GeneLevel level{name, static_cast<std::int64_t>(truth.size()), static_cast<std::int64_t>(predicted.size())};
+  GeneLevel level{name, std::ssize(truth), std::ssize(predicted)};
   for (const auto& one : truth) level.matched += static_cast<std::int64_t>(predicted.count(one));
   level.right = level.matched;
   return level;
@@ -119,7 +120,7 @@ std::pair<std::int64_t, std::int64_t> count_loci(const LevelSets& of, const Leve
     all.insert(root(i));
     if (is_right[i]) right.insert(root(i));
   }
-  return {static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(right.size())};
+  return {std::ssize(all), std::ssize(right)};
 }
 
 GeneLevel compare_loci(const LevelSets& truth, const LevelSets& predicted) {
@@ -145,7 +146,10 @@ std::int64_t in_common(const std::vector<CodingExon>& a, const std::vector<Codin
   return sum;
 }
 
-std::string share(double part, double whole) { return whole > 0 ? fmt::format("{:.4f}", part / whole) : "."; }
+template <class Number>
+std::string share(Number part, Number whole) {
+  return whole > 0 ? fmt::format("{:.4f}", ratio(part, whole)) : ".";
+}
 
 // The harmonic mean of sensitivity and precision.
 std::string f1(const GeneLevel& level) {
@@ -185,8 +189,7 @@ std::string gene_levels_text(const std::vector<GeneLevel>& levels) {
   for (const GeneLevel& level : levels)
     text +=
         fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", level.name, level.truth, level.predicted, level.matched,
-                    share(static_cast<double>(level.matched), static_cast<double>(level.truth)),
-                    share(static_cast<double>(level.right), static_cast<double>(level.predicted)), f1(level));
+                    share(level.matched, level.truth), share(level.right, level.predicted), f1(level));
   return text;
 }
 

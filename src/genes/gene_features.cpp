@@ -50,7 +50,7 @@ class PathScorer {
       return one.from == left.label && one.to == right.label;
     });
     if (edge == edges.end()) return false;
-    sum_.transitions[lattice_.transition_of_edge[static_cast<std::size_t>(edge - edges.begin())]] += 1;
+    sum_.transitions[lattice_.transition_of_edge[edge - edges.begin()]] += 1;
     const auto& labels = lattice_.lattice.labels;
     return add_signal(right.begin, labels[left.label].end_signal) &&
            add_signal(right.begin, labels[right.label].start_signal);
@@ -74,9 +74,9 @@ class PathScorer {
   }
   void add_content(const LatticeSegment& segment, const LatticeLabel& label) {
     double content = 0;
-    const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
-    for (std::size_t i = static_cast<std::size_t>(label.column); i < window_.content.size(); i += columns)
-      content += static_cast<double>(window_.content[i]);
+    const std::size_t columns = lattice_.lattice.columns;
+    for (std::size_t i = label.column; i < window_.content.size(); i += columns)
+      content += window_.content[i];
     const StrandedModel& column = lattice_.columns[label.column];
     const ContentModel& of = model_.contents[column.model];
     const auto bases = static_cast<double>(segment.end - segment.begin);
@@ -136,8 +136,7 @@ class WindowExpectations {
                                 backward.beginnings[mirrored.first_beginning + n] - log_z_);
       if (p == 0) continue;
       add_edge_of_segment(label, signal, event, p, 1);
-      sum_.lengths[labels[static_cast<std::size_t>(label)].law] +=
-          p * forward.duration_scores[there.first_ending + n];
+      sum_.lengths[labels[label].law] += p * forward.duration_scores[there.first_ending + n];
     }
     for (std::size_t n = 0; n < there.step->beginnings.size(); ++n) {
       const LatticeStep::Beginning& begins = there.step->beginnings[n];
@@ -168,7 +167,7 @@ class WindowExpectations {
 
   // P(a column is in use) at every position, times what the column has there.
   void add_content() {
-    const auto columns = static_cast<std::size_t>(lattice_.lattice.columns);
+    const std::size_t columns = lattice_.lattice.columns;
     const std::int64_t begin = messages_.window->begin, end = messages_.window->end;
     for (std::size_t c = 0; c < columns; ++c) {
       const StrandedModel& column = lattice_.columns[c];
@@ -176,10 +175,10 @@ class WindowExpectations {
       std::vector<double> terms(of.terms.size());
       double p = 0, bases = 0, content = 0;
       for (std::int64_t t = begin; t < end; ++t) {
-        const std::size_t i = static_cast<std::size_t>(t - begin) * columns + c;
+        const std::size_t i = (t - begin) * columns + c;
         p += occupancy_[i];
         bases += p;
-        content += p * static_cast<double>(messages_.window->content[i]);
+        content += p * messages_.window->content[i];
         for (std::size_t j = 0; j < terms.size(); ++j)
           terms[j] += p * source_.term_at(of.terms[j], column, t, tracks_);
       }

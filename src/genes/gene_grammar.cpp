@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "core/error.h"
 #include "genes/gene_model.h"
 #include "genes/genetic_code.h"
@@ -14,10 +17,10 @@ namespace {
 
 // Collects what several labels share.
 int place_of(std::vector<StrandedModel>& list, const StrandedModel& wanted) {
-  const auto found = std::find(list.begin(), list.end(), wanted);
-  if (found != list.end()) return static_cast<int>(found - list.begin());
+  for (int place = 0; place < count_of(list); ++place)
+    if (list[place] == wanted) return place;
   list.push_back(wanted);
-  return static_cast<int>(list.size()) - 1;
+  return count_of(list) - 1;
 }
 
 // Bases that two genes share at most.
@@ -30,11 +33,11 @@ class Compiler {
 
   GeneLattice compile() {
     add_laws();
-    for (std::size_t s = 0; s < model_.states.size(); ++s) add_labels(static_cast<int>(s));
+    for (int s = 0; s < count_of(model_.states); ++s) add_labels(s);
     add_edges();
-    out_.lattice.columns = static_cast<int>(out_.columns.size());
-    out_.lattice.signals = static_cast<int>(out_.signals.size());
-    out_.lattice.barriers = static_cast<int>(out_.stops.size());
+    out_.lattice.columns = count_of(out_.columns);
+    out_.lattice.signals = count_of(out_.signals);
+    out_.lattice.barriers = count_of(out_.stops);
     return std::move(out_);
   }
 
@@ -73,10 +76,10 @@ class Compiler {
     LatticeLabel label;
     label.name = state.name;
     if (meaning.strand != '.') label.name += meaning.strand;
-    if (state.frame != FrameRule::kNone) label.name += std::to_string(meaning.frame);
+    if (state.frame != FrameRule::kNone) label.name += fmt::to_string(meaning.frame);
     if (meaning.next_strand != meaning.strand) label.name += meaning.next_strand;
     if (state.frame == FrameRule::kCarry || is_overlap(state.frame))
-      label.name += std::to_string(meaning.next_frame);
+      label.name += fmt::to_string(meaning.next_frame);
     const char strand = meaning.strand == '-' ? '-' : '+';
     if (state.content >= 0) {
       const bool codons = model_.contents[state.content].codons;
@@ -200,7 +203,7 @@ class Compiler {
 
 // A flat law: any duration from `shortest` on, in every reading frame.
 LengthModel flat(const std::string& name, int shortest) {
-  LengthModel law{name, std::vector<double>(static_cast<std::size_t>(shortest + 2), 0), -1e-5, 1};
+  LengthModel law{name, std::vector<double>(shortest + 2, 0), -1e-5, 1};
   std::fill_n(law.table.begin(), shortest - 1, kNegativeInfinity);
   return law;
 }
@@ -231,19 +234,19 @@ void add_kinds(GeneModel& model) {
   const std::vector<GeneState> states = model.states;
   const std::vector<GeneTransition> transitions = model.transitions;
   for (int kind = 1; kind < kCodingKinds; ++kind) {
-    const std::string suffix = " " + std::to_string(kind + 1);
+    const std::string suffix = fmt::format(" {}", kind + 1);
     model.contents.push_back(model.contents[0]);
     model.contents.back().name += suffix;
     std::vector<int> copy_of(states.size());
-    for (std::size_t s = 0; s < states.size(); ++s) {
-      copy_of[s] = states[s].content < 0 ? static_cast<int>(s) : static_cast<int>(model.states.size());
+    for (int s = 0; s < count_of(states); ++s) {
+      copy_of[s] = states[s].content < 0 ? s : count_of(model.states);
       if (states[s].content < 0) continue;
       model.states.push_back(states[s]);
       model.states.back().name += suffix;
       model.states.back().content = kind;
     }
     for (const auto& [from, to, score] : transitions) {
-      const int a = copy_of[static_cast<std::size_t>(from)], b = copy_of[static_cast<std::size_t>(to)];
+      const int a = copy_of[from], b = copy_of[to];
       if (a != from || b != to) model.transitions.push_back({a, b, score});
     }
   }
@@ -283,11 +286,11 @@ class IntronGrammar {
 
   int add_signal(const char* name, const std::vector<std::string>& words, int at) {
     model_.signals.push_back({name, words, {}, at, false, 0, {}, 0, 0, {}, 1});
-    return static_cast<int>(model_.signals.size()) - 1;
+    return count_of(model_.signals) - 1;
   }
   int add_state(GeneState state) {
     model_.states.push_back(std::move(state));
-    return static_cast<int>(model_.states.size()) - 1;
+    return count_of(model_.states) - 1;
   }
   void connect(int from, int to) { model_.transitions.push_back({from, to, 0}); }
 
@@ -302,11 +305,11 @@ class IntronGrammar {
   // An intron for each beginning of a stop codon, so that the codon that it splits is known behind it.
   void add_split_introns() {
     const auto exact = [&](const char* name, int bases) {
-      LengthModel law{name, std::vector<double>(static_cast<std::size_t>(bases), kNegativeInfinity)};
+      LengthModel law{name, std::vector<double>(bases, kNegativeInfinity)};
       law.table.back() = 0;
       model_.lengths.push_back(std::move(law));
-      const int state = add_state(
-          {name, true, FrameRule::kNone, true, -1, -1, -1, static_cast<int>(model_.lengths.size()) - 1});
+      const int state =
+          add_state({name, true, FrameRule::kNone, true, -1, -1, -1, count_of(model_.lengths) - 1});
       connect(state, 0);
       return state;
     };
@@ -337,7 +340,7 @@ class IntronGrammar {
   void add_u12_introns() {
     const std::vector<std::string> words{"ATATCC", "GTATCC"};
     for (const std::string& word : words)
-      if (word.starts_with("GT")) model_.signals[static_cast<std::size_t>(donor_)].excluded.push_back(word);
+      if (word.starts_with("GT")) model_.signals[donor_].excluded.push_back(word);
     const int donor = add_signal("donor U12", words, 0);
     const int acceptor = add_signal("acceptor U12", {"AC", "AG"}, -2);
     add_intron({"intron U12", true, FrameRule::kCarry, false, 1, donor, acceptor, kIntronLaw});
@@ -345,9 +348,9 @@ class IntronGrammar {
 
   // Untranslated exons and introns before the start codon and behind the stop codon, on the strand.
   void add_untranslated() {
-    const int content = static_cast<int>(model_.contents.size());
+    const int content = count_of(model_.contents);
     model_.contents.push_back({"untranslated", 0, false, {std::vector<float>(4)}, 1, 0});
-    const int laws = static_cast<int>(model_.lengths.size());
+    const int laws = count_of(model_.lengths);
     model_.lengths.push_back(flat("5' UTR", 1));
     model_.lengths.push_back(flat("3' UTR", 1));
     model_.lengths.push_back(flat("UTR intron", shortest_));
@@ -382,7 +385,7 @@ GeneLattice compile(const GeneModel& model, const std::string& file) {
   GeneLattice compiled = Compiler(model).compile();
   if (compiled.lattice.signals > 64)
     throw InputError({file, "/signals",
-                      std::to_string(compiled.lattice.signals) + " signals on both strands and in all frames",
+                      fmt::format("{} signals on both strands and in all frames", compiled.lattice.signals),
                       "64 are the most"});
   if (compiled.lattice.edges.empty())
     throw InputError({file, "/transitions", "no state can follow another one", "see docs/gene-models.md"});
@@ -394,7 +397,7 @@ GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
   alone.lattice.edges.clear();
   alone.transition_of_edge.clear();
   const auto is_there = [&](int label) {
-    const GeneLabel& meaning = lattice.labels[static_cast<std::size_t>(label)];
+    const GeneLabel& meaning = lattice.labels[label];
     return meaning.strand == '.' || (meaning.strand == strand && meaning.next_strand == strand);
   };
   for (std::size_t e = 0; e < lattice.lattice.edges.size(); ++e) {
@@ -403,9 +406,8 @@ GeneLattice lattice_of_strand(const GeneLattice& lattice, char strand) {
     alone.lattice.edges.push_back(edge);
     alone.transition_of_edge.push_back(lattice.transition_of_edge[e]);
   }
-  for (std::size_t c = 0; c < alone.labels.size(); ++c)
-    if (!is_there(static_cast<int>(c)))
-      alone.lattice.labels[c].initial = alone.lattice.labels[c].final = kNegativeInfinity;
+  for (int c = 0; c < count_of(alone.labels); ++c)
+    if (!is_there(c)) alone.lattice.labels[c].initial = alone.lattice.labels[c].final = kNegativeInfinity;
   return alone;
 }
 

@@ -155,10 +155,13 @@ struct StrandedModel {
   friend bool operator==(const StrandedModel&, const StrandedModel&) = default;
 };
 
+// A number of bases modulo 3, 0 to 2 for negative ones as well.
+inline int modulo_codon(std::int64_t bases) { return static_cast<int>((bases % kCodon + kCodon) % kCodon); }
+
 // Where in its codon a base of the sequence is; 0 where the column has no frame.
 inline int codon_position(const StrandedModel& column, std::int64_t base) {
   if (column.frame < 0) return 0;
-  const auto from_left = static_cast<int>((base - column.frame + kCodon) % kCodon);
+  const int from_left = modulo_codon(base - column.frame);
   return column.strand == '+' ? from_left : kCodon - 1 - from_left;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "genes/genetic_code.h"
@@ -47,7 +48,7 @@ OrderedJson score_json(double value) {
 
 OrderedJson list_json(const auto& values) {
   OrderedJson list = OrderedJson::array();
-  for (const auto value : values) list.push_back(score_json(static_cast<double>(value)));
+  for (const auto value : values) list.push_back(score_json(value));
   return list;
 }
 
@@ -58,7 +59,7 @@ OrderedJson rows_json(const std::vector<std::array<float, 4>>& rows) {
 }
 
 OrderedJson name_or_null(const auto& list, int index) {
-  return index < 0 ? OrderedJson() : OrderedJson(list[static_cast<std::size_t>(index)].name);
+  return index < 0 ? OrderedJson() : OrderedJson(list[index].name);
 }
 
 OrderedJson terms_json(const std::vector<TrackTerm>& terms, const GeneModel& model, bool of_signal) {
@@ -82,8 +83,8 @@ OrderedJson terms_json(const std::vector<TrackTerm>& terms, const GeneModel& mod
 template <class Items>
 int index_of(const Items& items, const JsonNode& node, const char* what) {
   const std::string& name = node.text("a name");
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (items[i].name == name) return static_cast<int>(i);
+  for (int i = 0; i < count_of(items); ++i)
+    if (items[i].name == name) return i;
   node.fail(fmt::format("no {} is called {}", what, in_quotes(name)));
 }
 
@@ -329,8 +330,7 @@ class Reader {
           "give it a start, an end and \"frame\": \"carry\" (\"coding\" with \"ends_in_stop\")");
     if (state.ends_in_stop && state.split < SplitCodon::kT)
       node.at("ends_in_stop").fail("no stop codon is split there", "\"split\" is T, TA or TG then");
-    if (state.content >= 0 && model_.contents[static_cast<std::size_t>(state.content)].codons &&
-        state.frame != FrameRule::kCoding)
+    if (state.content >= 0 && model_.contents[state.content].codons && state.frame != FrameRule::kCoding)
       node.at("content").fail("a content with codons needs a state with \"frame\": \"coding\"");
     return state;
   }
@@ -361,7 +361,7 @@ std::string gene_model_text(const GeneModel& model) {
                               {"content", name_or_null(model.contents, state.content)},
                               {"start", name_or_null(model.signals, state.start)},
                               {"end", name_or_null(model.signals, state.end)},
-                              {"length", model.lengths[static_cast<std::size_t>(state.length)].name}});
+                              {"length", model.lengths[state.length].name}});
     OrderedJson& written = root["states"].back();
     if (state.untranslated) written["untranslated"] = true;
     if (state.split != SplitCodon::kAny) written["split"] = kSplits[static_cast<std::size_t>(state.split)];
@@ -369,8 +369,8 @@ std::string gene_model_text(const GeneModel& model) {
   }
   root["transitions"] = OrderedJson::array();
   for (const GeneTransition& one : model.transitions)
-    root["transitions"].push_back({model.states[static_cast<std::size_t>(one.from)].name,
-                                   model.states[static_cast<std::size_t>(one.to)].name, rounded(one.score)});
+    root["transitions"].push_back(
+        {model.states[one.from].name, model.states[one.to].name, rounded(one.score)});
   root["contents"] = OrderedJson::array();
   for (const ContentModel& one : model.contents) {
     OrderedJson tables = OrderedJson::array();

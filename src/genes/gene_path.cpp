@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/counts.h"
 #include "genes/signal_sites.h"
 
 namespace semicrf {
@@ -13,16 +14,14 @@ namespace {
 class LabelIndex {
  public:
   LabelIndex(const GeneModel& model, const GeneLattice& lattice) : model_(model) {
-    for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
-      const GeneLabel& label = lattice.labels[c];
-      labels_[{label.state, label.strand, label.frame, label.next_frame, label.next_strand}] =
-          static_cast<int>(c);
-    }
+    int c = 0;
+    for (const GeneLabel& label : lattice.labels)
+      labels_[{label.state, label.strand, label.frame, label.next_frame, label.next_strand}] = c++;
   }
   // The first state of that name.
   int state(const std::string& name) const {
-    for (std::size_t s = 0; s < model_.states.size(); ++s)
-      if (model_.states[s].name == name) return static_cast<int>(s);
+    for (int s = 0; s < count_of(model_.states); ++s)
+      if (model_.states[s].name == name) return s;
     return -1;
   }
   // -1 for none.
@@ -42,8 +41,8 @@ bool shares_bases(const CodingTranscript& left, const CodingTranscript& right) {
 }
 
 // Where the codons of a gene begin at its left end, modulo 3.
-int left_frame(const CodingTranscript& gene) { return static_cast<int>(gene.begin() % kCodon); }
-int right_frame(const CodingTranscript& gene) { return static_cast<int>(gene.end() % kCodon); }
+int left_frame(const CodingTranscript& gene) { return modulo_codon(gene.begin()); }
+int right_frame(const CodingTranscript& gene) { return modulo_codon(gene.end()); }
 
 // What a stretch of a transcript is.
 enum class PartRole { kExon, kStop, kIntron, kSplitStopIntron, kStopRest, kUntranslated };
@@ -170,8 +169,7 @@ class PathWriter {
   // `coding`: bases of codons so far.
   bool add(const TranscriptPart& part, char strand, std::int64_t& coding, int& frame) {
     if (part.role == PartRole::kIntron || part.role == PartRole::kSplitStopIntron) {
-      const int before =
-          std::exchange(frame, static_cast<int>((part.end - coding % kCodon + kCodon) % kCodon));
+      const int before = std::exchange(frame, modulo_codon(part.end - coding));
       return add_intron(part, {0, strand, before, frame, strand});
     }
     const bool framed = part.role == PartRole::kExon || part.role == PartRole::kStop;
@@ -185,11 +183,11 @@ class PathWriter {
     const bool in_stop = part.role == PartRole::kSplitStopIntron;
     // No frame goes on behind a stop codon: its intron has that of the donor.
     const int of_donor = meaning.strand == '+' ? meaning.frame : meaning.next_frame;
-    for (std::size_t s = 0; s < model_.states.size(); ++s) {
+    for (int s = 0; s < count_of(model_.states); ++s) {
       const GeneState& state = model_.states[s];
       if (state.ends_in_stop != in_stop || (state.frame != FrameRule::kCarry && !in_stop)) continue;
       kinds.push_back(meaning);
-      kinds.back().state = static_cast<int>(s);
+      kinds.back().state = s;
       if (in_stop) kinds.back().frame = kinds.back().next_frame = of_donor;
     }
     if (kinds.size() > 1)
@@ -198,10 +196,10 @@ class PathWriter {
   }
   bool stands(int label, const TranscriptPart& part) const {
     if (label < 0) return false;
-    const LatticeLabel& one = lattice_.lattice.labels[static_cast<std::size_t>(label)];
+    const LatticeLabel& one = lattice_.lattice.labels[label];
     const auto& signals = lattice_.signals;
-    return sites_.stands_at(signals[static_cast<std::size_t>(one.start_signal)], part.begin) &&
-           sites_.stands_at(signals[static_cast<std::size_t>(one.end_signal)], part.end);
+    return sites_.stands_at(signals[one.start_signal], part.begin) &&
+           sites_.stands_at(signals[one.end_signal], part.end);
   }
   bool add(const GeneLabel& meaning, std::int64_t to) {
     const int label = labels_.find(meaning);
@@ -259,17 +257,14 @@ namespace {
 void mark_cuts(const GeneLattice& lattice, const std::vector<LatticeSegment>& path,
                std::vector<PathGene>& genes) {
   if (genes.empty()) return;
-  const auto label = [&](const LatticeSegment& one) -> const GeneLabel& {
-    return lattice.labels[static_cast<std::size_t>(one.label)];
-  };
+  const auto label = [&](const LatticeSegment& one) -> const GeneLabel& { return lattice.labels[one.label]; };
   PathGene &left = genes.front(), &right = genes.back();
   if (label(path.front()).state != 0) left.cut_left = true, left.first = left.transcript_first;
   if (label(path.back()).state != 0) right.cut_right = true, right.last = right.transcript_last;
-  const auto phase = [](std::int64_t bases) { return static_cast<int>((bases % kCodon + kCodon) % kCodon); };
   if (left.cut_left && left.strand == '+' && !left.exons.empty())
-    left.first_phase = phase(label(path.front()).next_frame - left.exons.front().begin);
+    left.first_phase = modulo_codon(label(path.front()).next_frame - left.exons.front().begin);
   if (right.cut_right && right.strand == '-' && !right.exons.empty())
-    right.first_phase = phase(right.exons.back().end - label(path.back()).frame);
+    right.first_phase = modulo_codon(right.exons.back().end - label(path.back()).frame);
 }
 
 }  // namespace

@@ -15,17 +15,16 @@ class WithinGene {
   WithinGene(const GeneModel& model, const GeneLattice& lattice)
       : lattice_(&lattice), begins_(model.states.size()), ends_(model.states.size()) {
     for (const GeneTransition& one : model.transitions) {
-      if (one.from == 0) begins_[static_cast<std::size_t>(one.to)] = true;
-      if (one.to == 0) ends_[static_cast<std::size_t>(one.from)] = true;
+      if (one.from == 0) begins_[one.to] = true;
+      if (one.to == 0) ends_[one.from] = true;
     }
   }
   bool operator()(const LatticeEdge& edge) const {
-    const GeneLabel& left = lattice_->labels[static_cast<std::size_t>(edge.from)];
-    const GeneLabel& right = lattice_->labels[static_cast<std::size_t>(edge.to)];
+    const GeneLabel& left = lattice_->labels[edge.from];
+    const GeneLabel& right = lattice_->labels[edge.to];
     if (left.state == 0 || right.state == 0) return false;
     const bool plus = right.strand == '+';
-    return !ends_[static_cast<std::size_t>(plus ? left.state : right.state)] ||
-           !begins_[static_cast<std::size_t>(plus ? right.state : left.state)];
+    return !ends_[plus ? left.state : right.state] || !begins_[plus ? right.state : left.state];
   }
 
  private:
@@ -42,7 +41,7 @@ Lattice lattice_of_gene(const GeneModel& model, const GeneLattice& lattice, cons
   const bool shares = std::any_of(model.states.begin(), model.states.end(),
                                   [](const GeneState& state) { return is_overlap(state.frame); });
   std::erase_if(region.edges, [&](const LatticeEdge& edge) {
-    const GeneLabel& right = lattice.labels[static_cast<std::size_t>(edge.to)];
+    const GeneLabel& right = lattice.labels[edge.to];
     return !within(edge) || right.strand != ends.strand || (shares && right.frame != ends.frame);
   });
   for (std::size_t c = 0; c < region.labels.size(); ++c)

@@ -72,7 +72,7 @@ class CodonTable {
   // '*' for a stop codon, 'X' where a base is unknown.
   char amino_acid(int a, int b, int c) const {
     if (std::max({a, b, c}) > 3) return 'X';
-    return letters_[static_cast<std::size_t>(a * 16 + b * 4 + c)];
+    return letters_[a * 16 + b * 4 + c];
   }
   bool is_stop(int a, int b, int c) const { return a == 3 && amino_acid(a, b, c) == '*'; }
   std::vector<std::string> stops() const {

@@ -21,14 +21,14 @@ std::vector<double> visits_of_states(const GeneModel& model) {
   std::vector<double> shares, all(model.states.size());
   for (const GeneTransition& one : model.transitions) {
     shares.push_back(std::exp(one.score + log_chance_of_signals(model, one, composition)));
-    all[static_cast<std::size_t>(one.from)] += shares.back();
+    all[one.from] += shares.back();
   }
   std::vector<double> visits(model.states.size());
   for (int turn = 0; turn < kMostTurns; ++turn) {
     std::vector<double> next(model.states.size());
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      const auto from = static_cast<std::size_t>(model.transitions[i].from);
-      const auto to = static_cast<std::size_t>(model.transitions[i].to);
+      const std::size_t from = model.transitions[i].from;
+      const std::size_t to = model.transitions[i].to;
       if (to != 0) next[to] += (from == 0 ? 1 : visits[from]) * shares[i] / all[from];
     }
     double change = 0;
@@ -40,7 +40,7 @@ std::vector<double> visits_of_states(const GeneModel& model) {
 }
 
 bool may_be_cut(const GeneModel& model, const GeneLabel& label) {
-  const GeneState& state = model.states[static_cast<std::size_t>(label.state)];
+  const GeneState& state = model.states[label.state];
   if (state.frame == FrameRule::kCarry) return label.frame == label.next_frame;  // one label for each frame
   return state.frame == FrameRule::kCoding && state.coding && state.content >= 0;
 }
@@ -49,8 +49,8 @@ bool may_be_cut(const GeneModel& model, const GeneLabel& label) {
 bool ends_in_frame(const GeneModel& model, int state) {
   return std::all_of(model.transitions.begin(), model.transitions.end(), [&](const GeneTransition& one) {
     if (one.from != state) return true;
-    const int signal = model.states[static_cast<std::size_t>(one.to)].start;
-    return signal < 0 || model.signals[static_cast<std::size_t>(signal)].in_frame;
+    const int signal = model.states[one.to].start;
+    return signal < 0 || model.signals[signal].in_frame;
   });
 }
 
@@ -67,7 +67,7 @@ GeneLattice open_ends(const GeneModel& model, GeneLattice lattice) {
   for (std::size_t c = 0; c < out.labels.size(); ++c) {
     const GeneLabel& label = lattice.labels[c];
     LatticeLabel& cut = out.labels[c];
-    const auto law = static_cast<std::size_t>(cut.law);
+    const std::size_t law = cut.law;
     // Fitted weights make the probabilities of durations add up to more or less than 1.
     const double sum = out.cut_laws[law].table.front();
     if (label.state == 0) {
@@ -77,7 +77,7 @@ GeneLattice open_ends(const GeneModel& model, GeneLattice lattice) {
     }
     if (!may_be_cut(model, label)) continue;
     // A gene has either strand and any of three frames.
-    const double begun = std::log(visits[static_cast<std::size_t>(label.state)] / (2 * kCodon)) - sum;
+    const double begun = std::log(visits[label.state] / (2 * kCodon)) - sum;
     const double goes_on = ends_in_frame(model, label.state) ? -std::log(kCodon) : 0;
     cut.initial = label.strand == '+' ? begun : goes_on;
     cut.final = label.strand == '+' ? goes_on : begun;

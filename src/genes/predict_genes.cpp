@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "genes/gene_features.h"
 #include "genes/gene_path.h"
 #include "genes/gene_region.h"
@@ -66,13 +67,10 @@ class Predictor {
  private:
   int start_codons_between(int left, int right) const {
     const auto is_start = [&](int signal) {
-      return signal >= 0 && model_.signals[static_cast<std::size_t>(
-                                               lattice_.signals[static_cast<std::size_t>(signal)].model)]
-                                    .name == "start";
+      return signal >= 0 && model_.signals[lattice_.signals[signal].model].name == "start";
     };
     const auto& labels = lattice_.lattice.labels;
-    return (is_start(labels[static_cast<std::size_t>(left)].end_signal) ? 1 : 0) +
-           (is_start(labels[static_cast<std::size_t>(right)].start_signal) ? 1 : 0);
+    return (is_start(labels[left].end_signal) ? 1 : 0) + (is_start(labels[right].start_signal) ? 1 : 0);
   }
   Lattice with_more_for_starts() const {
     Lattice favoured = lattice_.lattice;
@@ -100,7 +98,7 @@ class Predictor {
       const auto& [label, signal, score] = there.step->endings[i];
       const double behind = messages.backward.beginnings[mirrored.first_beginning + i];
       if (label == left) boundary.behind = behind;
-      const bool alike = is_alike(label, signal, left, labels[static_cast<std::size_t>(left)].end_signal);
+      const bool alike = is_alike(label, signal, left, labels[left].end_signal);
       if (segment == 1 && (label == left || (alike && is_alike_at_end(label, left))))
         boundary.cut_behind.emplace_back(label, behind);
       if (!alike) continue;
@@ -112,8 +110,7 @@ class Predictor {
       const auto& begins = there.step->beginnings[i];
       const double before = messages.forward.beginnings[there.first_beginning + i];
       if (begins.label == right) boundary.before = before;
-      const bool alike =
-          is_alike(begins.label, begins.signal, right, labels[static_cast<std::size_t>(right)].start_signal);
+      const bool alike = is_alike(begins.label, begins.signal, right, labels[right].start_signal);
       if (segment + 1 == path_.size() &&
           (begins.label == right || (alike && is_alike_at_end(begins.label, right))))
         boundary.cut_before.emplace_back(begins.label, before);
@@ -128,12 +125,11 @@ class Predictor {
   void look_up_ends() {
     if (path_.empty()) return;
     const auto& labels = lattice_.lattice.labels;
-    for (std::size_t c = 0; c < labels.size(); ++c) {
-      const auto label = static_cast<int>(c);
-      if (labels[c].initial > kNegativeInfinity && is_alike_at_end(label, path_.front().label))
-        boundaries_.front().cut_before.emplace_back(label, labels[c].initial);
-      if (labels[c].final > kNegativeInfinity && is_alike_at_end(label, path_.back().label))
-        boundaries_.back().cut_behind.emplace_back(label, labels[c].final);
+    for (int c = 0; c < count_of(labels); ++c) {
+      if (labels[c].initial > kNegativeInfinity && is_alike_at_end(c, path_.front().label))
+        boundaries_.front().cut_before.emplace_back(c, labels[c].initial);
+      if (labels[c].final > kNegativeInfinity && is_alike_at_end(c, path_.back().label))
+        boundaries_.back().cut_behind.emplace_back(c, labels[c].final);
     }
     boundaries_.front().all_before = boundaries_.front().cut_before;
     boundaries_.back().all_behind = boundaries_.back().cut_behind;
@@ -142,29 +138,25 @@ class Predictor {
   // Whether two labels mean the same for a gene that is cut off in them: states that differ in what lies
   // beyond, or in how the coding sequence looks.
   bool is_alike_at_end(int label, int of_path) const {
-    const GeneLabel &one = lattice_.labels[static_cast<std::size_t>(label)],
-                    &other = lattice_.labels[static_cast<std::size_t>(of_path)];
+    const GeneLabel &one = lattice_.labels[label], &other = lattice_.labels[of_path];
     if (one.state == 0 || other.state == 0) return one.state == other.state;
     return one.strand == other.strand && one.frame == other.frame &&
-           model_.states[static_cast<std::size_t>(one.state)].coding ==
-               model_.states[static_cast<std::size_t>(other.state)].coding;
+           model_.states[one.state].coding == model_.states[other.state].coding;
   }
 
   // Whether a label at a boundary means the same for a gene as the one of the path: by their signals, and
   // what is left of a stop codon behind an intron, which has none, by its state.
   bool is_alike(int label, int signal, int of_path, int signal_of_path) const {
     if (signal != signal_of_path || signal >= 0) return signal == signal_of_path;
-    const GeneLabel &one = lattice_.labels[static_cast<std::size_t>(label)],
-                    &other = lattice_.labels[static_cast<std::size_t>(of_path)];
-    const GeneState& state = model_.states[static_cast<std::size_t>(one.state)];
+    const GeneLabel &one = lattice_.labels[label], &other = lattice_.labels[of_path];
+    const GeneState& state = model_.states[one.state];
     return one.strand == other.strand && state.coding && state.frame == FrameRule::kNone;
   }
 
   // The probability of exactly these segments of the path, where the ends of the sequence cut the first or
   // the last one off with all labels that mean the same.
   double probability(std::size_t first, std::size_t last, double log_z) const {
-    std::vector<LatticeSegment> inside(path_.begin() + static_cast<std::ptrdiff_t>(first),
-                                       path_.begin() + static_cast<std::ptrdiff_t>(last));
+    std::vector<LatticeSegment> inside(path_.data() + first, path_.data() + last);
     std::vector<std::pair<int, double>> before{{inside.front().label, boundaries_[first].before}};
     std::vector<std::pair<int, double>> behind{{inside.back().label, boundaries_[last].behind}};
     const bool cut_left = first == 0, cut_right = last == path_.size(), alone = inside.size() == 1;
@@ -201,15 +193,13 @@ class Predictor {
 
   // What the rest of the sequence says of the labels that may stand at the ends of a gene.
   GeneEnds ends_of(const PathGene& gene) const {
-    const GeneLabel& label = lattice_.labels[static_cast<std::size_t>(path_[gene.first].label)];
-    const bool shared = is_overlap(model_.states[static_cast<std::size_t>(label.state)].frame);
+    const GeneLabel& label = lattice_.labels[path_[gene.first].label];
+    const bool shared = is_overlap(model_.states[label.state].frame);
     const std::vector<double> none(lattice_.labels.size(), kNegativeInfinity);
     GeneEnds ends{gene.strand,   shared ? label.next_frame : label.frame, none, none, gene.cut_left,
                   gene.cut_right};
-    for (const auto& [one, message] : boundaries_[gene.first].all_before)
-      ends.before[static_cast<std::size_t>(one)] = message;
-    for (const auto& [one, message] : boundaries_[gene.last].all_behind)
-      ends.behind[static_cast<std::size_t>(one)] = message;
+    for (const auto& [one, message] : boundaries_[gene.first].all_before) ends.before[one] = message;
+    for (const auto& [one, message] : boundaries_[gene.last].all_behind) ends.behind[one] = message;
     return ends;
   }
 
@@ -223,11 +213,11 @@ class Predictor {
   void add_alternatives(const PathGene& gene, double log_z, PredictedGene& out) const {
     const std::int64_t begin = path_[gene.first].begin, end = path_[gene.last - 1].end;
     // One more, as the gene itself is among them.
-    for (const LatticePath& other : best_paths_of_gene(model_, lattice_, source_, begin, end, ends_of(gene),
-                                                       static_cast<std::size_t>(alternatives_) + 1)) {
+    for (const LatticePath& other :
+         best_paths_of_gene(model_, lattice_, source_, begin, end, ends_of(gene), alternatives_ + 1)) {
       const double p = std::min(1.0, std::exp(other.score - log_z));
       const std::vector<PathGene> made = genes_of_path(model_, lattice_, other.segments, begin);
-      if (p < kLeastAlternative || out.alternatives.size() == static_cast<std::size_t>(alternatives_)) return;
+      if (p < kLeastAlternative || std::ssize(out.alternatives) == alternatives_) return;
       if (made.size() != 1 || made[0].exons == gene.exons) continue;
       PredictedAlternative alternative{{}, p};
       for (const CodingExon& exon : made[0].exons) alternative.exons.push_back({exon, 0, 0});
@@ -240,7 +230,7 @@ class Predictor {
   static void set_phases(char strand, int first, std::vector<PredictedExon>& exons) {
     std::int64_t coding = kCodon - first;
     const auto set_phase = [&](PredictedExon& exon) {
-      exon.phase = static_cast<int>((3 - coding % 3) % 3);
+      exon.phase = modulo_codon(-coding);
       coding += exon.exon.end - exon.exon.begin;
     };
     if (strand == '+')
@@ -297,7 +287,7 @@ PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& latti
 
 PredictedSequence predict_genes(const GeneModel& model, const GeneLattice& lattice,
                                 const std::vector<std::uint8_t>& bases, int threads) {
-  const auto length = static_cast<std::int64_t>(bases.size());
+  const auto length = std::ssize(bases);
   return predict_genes(model, lattice, SequenceSource(model, lattice, bases, 0, length), threads);
 }
 

@@ -5,6 +5,9 @@
 #include <bit>
 #include <cmath>
 
+#include "core/counts.h"
+#include "core/sizes.h"
+
 namespace semicrf {
 namespace {
 
@@ -51,7 +54,7 @@ void SequenceSource::prepare_signals() {
     PreparedSignal made;
     for (const auto& row : signal.log_odds) {
       made.log_odds.push_back({});
-      for (std::size_t b = 0; b < 4; ++b) made.log_odds.back()[b] = static_cast<double>(row[b]);
+      for (std::size_t b = 0; b < 4; ++b) made.log_odds.back()[b] = row[b];
     }
     for (const auto& row : signal.motif) {
       made.motif.push_back({1, 1, 1, 1, 1});  // an unknown base says nothing
@@ -63,7 +66,7 @@ void SequenceSource::prepare_signals() {
       });
       if (row == made.rows.end())
         row = made.rows.insert(row, {term.at, term.other_strand, std::vector<double>(model_->tracks.size())});
-      row->weights[static_cast<std::size_t>(term.track[0])] += term.weight;
+      row->weights[term.track[0]] += term.weight;
     }
     signals_.push_back(std::move(made));
   }
@@ -73,19 +76,16 @@ double SequenceSource::log_odds(const StrandedModel& signal, std::int64_t bounda
                                 std::vector<MotifOdds>& motifs) const {
   const auto& table = signals_[signal.model].log_odds;
   const std::int64_t first = model_->signals[signal.model].first, step = signal.strand == '+' ? 1 : -1;
-  const auto width = static_cast<std::int64_t>(table.size());
+  const auto width = std::ssize(table);
   std::int64_t at = signal.strand == '+' ? boundary + first : boundary - 1 - first;
   double sum = 0;
-  if (std::min(at, at + step * width) < 0 ||
-      std::max(at, at + step * width) >= static_cast<std::int64_t>(bases_->size())) {
+  if (std::min(at, at + step * width) < 0 || std::max(at, at + step * width) >= std::ssize(*bases_)) {
     for (std::int64_t i = 0; i < width; ++i)
-      sum += table[static_cast<std::size_t>(i)]
-                  [static_cast<std::size_t>(sites_.along(boundary, first + i, signal.strand))];
+      sum += table[i][sites_.along(boundary, first + i, signal.strand)];
   } else if (signal.strand == '+') {
-    for (const auto& row : table) sum += row[(*bases_)[static_cast<std::size_t>(at++)]];
+    for (const auto& row : table) sum += row[(*bases_)[at++]];
   } else {
-    for (const auto& row : table)
-      sum += row[static_cast<std::size_t>(complement((*bases_)[static_cast<std::size_t>(at--)]))];
+    for (const auto& row : table) sum += row[complement((*bases_)[at--])];
   }
   return sum + motif_odds(signal, boundary, motifs);
 }
@@ -105,13 +105,11 @@ double SequenceSource::motif_odds(const StrandedModel& signal, std::int64_t boun
   const std::int64_t first = plus ? boundary + model.motif_from : boundary - model.motif_to;
   if (made->odds.empty()) made->first = first;
   const auto& rows = signals_[signal.model].motif;
-  const auto width = static_cast<std::int64_t>(rows.size());
-  for (std::int64_t at = made->first + static_cast<std::int64_t>(made->odds.size()); at < first + places;
-       ++at) {
+  const auto width = std::ssize(rows);
+  for (std::int64_t at = made->first + std::ssize(made->odds); at < first + places; ++at) {
     double product = 1;
     for (std::int64_t i = 0; i < width; ++i)
-      product *=
-          rows[static_cast<std::size_t>(i)][plus ? sites_.base(at + i) : complement(sites_.base(at - i))];
+      product *= rows[i][plus ? sites_.base(at + i) : complement(sites_.base(at - i))];
     made->odds.push_back(product);
   }
   const double* const odds = made->odds.data() + (first - made->first);
@@ -150,8 +148,7 @@ TrackWindow SequenceSource::tracks(std::int64_t begin, std::int64_t end) const {
 }
 
 void SequenceSource::load_tracks(std::int64_t begin, std::int64_t end, TrackWindow& window) const {
-  window.load(tracks_, model_->tracks.size(), static_cast<std::int64_t>(bases_->size()), begin_ + begin,
-              begin_ + end, margin_);
+  window.load(tracks_, model_->tracks.size(), std::ssize(*bases_), begin_ + begin, begin_ + end, margin_);
 }
 
 double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t boundary,
@@ -159,7 +156,7 @@ double SequenceSource::term_at(const TrackTerm& term, char strand, std::int64_t 
   const std::int64_t base = begin_ + boundary;
   const float* values =
       tracks.at(strand_of(term, strand), strand == '+' ? base + term.at : base - 1 - term.at);
-  return values == nullptr ? 0 : static_cast<double>(values[term.track[0]]);
+  return values == nullptr ? 0 : values[term.track[0]];
 }
 
 double SequenceSource::sum_of_terms(const StrandedModel& signal, std::int64_t boundary,
@@ -175,8 +172,8 @@ double SequenceSource::sum_of_terms(const StrandedModel& signal, std::int64_t bo
     double sums[4] = {0, 0, 0, 0};  // so that an addition need not wait for the one before it
     std::size_t i = 0;
     for (; i + 4 <= count; i += 4)
-      for (std::size_t n = 0; n < 4; ++n) sums[n] += row.weights[i + n] * static_cast<double>(values[i + n]);
-    for (; i < count; ++i) sums[0] += row.weights[i] * static_cast<double>(values[i]);
+      for (std::size_t n = 0; n < 4; ++n) sums[n] += row.weights[i + n] * values[i + n];
+    for (; i < count; ++i) sums[0] += row.weights[i] * values[i];
     sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
   return sum;
@@ -186,7 +183,7 @@ double SequenceSource::term_at(const TrackTerm& term, const StrandedModel& colum
                                const TrackWindow& tracks) const {
   const std::int64_t base = begin_ + position;
   const int codon = codon_position(column, base);
-  return static_cast<double>(tracks.at(strand_of(term, column.strand), base)[term.track[codon]]);
+  return tracks.at(strand_of(term, column.strand), base)[term.track[codon]];
 }
 
 void SequenceSource::prepare_content() {
@@ -206,8 +203,7 @@ void SequenceSource::prepare_content() {
     if (there == orders_.end()) there = orders_.insert(there, {model.order, {}});
     ContentColumn made{c, column.strand == '+', static_cast<float>(model.bias), {}};
     for (int base = 0; base < kCodon; ++base)
-      made.scores[static_cast<std::size_t>(base)] =
-          content_scores_[column.model][codon_position(column, base)].data();
+      made.scores[base] = content_scores_[column.model][codon_position(column, base)].data();
     there->columns.push_back(made);
   }
 }
@@ -215,7 +211,7 @@ void SequenceSource::prepare_content() {
 void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const TrackWindow& tracks,
                                   LatticeWindow& window) const {
   const std::size_t columns = lattice_->columns.size();
-  window.content.resize(static_cast<std::size_t>(end - begin) * columns);
+  window.content.resize((end - begin) * columns);
   const std::int64_t from = begin_ + begin, to = begin_ + end;
   for (const ContentOrder& one : orders_) {
     const int order = one.order, top = 2 * order;
@@ -227,17 +223,17 @@ void SequenceSource::fill_content(std::int64_t begin, std::int64_t end, const Tr
     const auto take_plus = [&](std::int64_t t) {
       const int code = sites_.base(t);
       if (code == kUnknownBase) unknown_before = t;
-      plus = (plus * 4 + (code == kUnknownBase ? 0 : static_cast<std::size_t>(code))) % words;
+      plus = (plus * 4 + (code == kUnknownBase ? 0 : code)) % words;
     };
     const auto take_minus = [&](std::int64_t t) {
       const int code = sites_.base(t);
       if (code == kUnknownBase) unknown_behind = t;
-      minus = minus / 4 + (code == kUnknownBase ? 0 : static_cast<std::size_t>(complement(code)) << top);
+      minus = minus / 4 + (code == kUnknownBase ? 0 : wide(complement(code)) << top);
     };
     for (std::int64_t t = from - order; t < from; ++t) take_plus(t);
     for (std::int64_t t = from; t < from + order; ++t) take_minus(t);
     float* row = window.content.data();
-    auto base = static_cast<std::size_t>(from % kCodon);
+    std::size_t base = from % kCodon;
     for (std::int64_t t = from; t < to; ++t, row += columns) {
       take_plus(t);
       take_minus(t + order);
@@ -264,7 +260,7 @@ void SequenceSource::find_events(const SignalSites::Reader& sites, const TrackWi
     const StrandedModel* scored = nullptr;  // frames and split codons do not change a score
     double score = 0;
     for (std::uint64_t left = signals; left != 0; left &= left - 1) {
-      const StrandedModel& signal = lattice_->signals[static_cast<std::size_t>(std::countr_zero(left))];
+      const StrandedModel& signal = lattice_->signals[std::countr_zero(left)];
       if (scored == nullptr || scored->model != signal.model || scored->strand != signal.strand) {
         score = model_->signals[signal.model].weight * log_odds(signal, boundary, motifs) +
                 sum_of_terms(signal, t, tracks);
@@ -281,10 +277,10 @@ void SequenceSource::find_stops(const SignalSites::Reader& sites, LatticeWindow&
     const std::int64_t at = begin_ + t;
     const bool plus = sites.is_stop(at, '+'), minus = sites.is_stop(at, '-');
     if (!plus && !minus) continue;
-    for (std::size_t k = 0; k < lattice_->stops.size(); ++k) {
+    for (int k = 0; k < count_of(lattice_->stops); ++k) {
       const StrandedModel& stop = lattice_->stops[k];
-      if (stop.frame == static_cast<int>(at % 3) && (stop.strand == '+' ? plus : minus))
-        window.places.push_back({t, static_cast<int>(k)});
+      if (stop.frame == modulo_codon(at) && (stop.strand == '+' ? plus : minus))
+        window.places.push_back({t, k});
     }
   }
 }

@@ -10,8 +10,7 @@ constexpr auto make_codes() {
   std::array<std::uint8_t, 256> codes{};
   codes.fill(kUnknownBase);
   constexpr std::string_view kBases = "ACGT", kSmall = "acgt";
-  for (std::uint8_t i = 0; i < 4; ++i)
-    codes[static_cast<unsigned char>(kBases[i])] = codes[static_cast<unsigned char>(kSmall[i])] = i;
+  for (std::uint8_t i = 0; i < 4; ++i) codes[kBases[i]] = codes[kSmall[i]] = i;
   codes['U'] = codes['u'] = 3;
   return codes;
 }
@@ -21,7 +20,7 @@ std::vector<std::vector<int>> codes_of(const std::vector<std::string>& words) {
   std::vector<std::vector<int>> codes;
   for (const std::string& word : words) {
     codes.emplace_back();
-    for (const char letter : word) codes.back().push_back(kCodes[static_cast<unsigned char>(letter)]);
+    for (const unsigned char letter : word) codes.back().push_back(kCodes[letter]);
   }
   return codes;
 }
@@ -39,8 +38,7 @@ SplitCodon split_codon(int before_last, int last, std::int64_t open) {
 
 std::vector<std::uint8_t> base_codes(std::string_view sequence) {
   std::vector<std::uint8_t> codes(sequence.size());
-  std::transform(sequence.begin(), sequence.end(), codes.begin(),
-                 [](char c) { return kCodes[static_cast<unsigned char>(c)]; });
+  std::transform(sequence.begin(), sequence.end(), codes.begin(), [](unsigned char c) { return kCodes[c]; });
   return codes;
 }
 
@@ -55,7 +53,7 @@ SignalSites::SignalSites(const GeneModel& model, const GeneLattice& lattice,
 void SignalSites::prepare_triples() {
   for (int triple = 0; triple < kUnknownTriple; ++triple) {
     const int a = triple / 16, b = triple / 4 % 4, c = triple % 4;
-    stops_[static_cast<std::size_t>(triple)] =
+    stops_[triple] =
         static_cast<std::uint8_t>((is_stop_codon(a, b, c) ? 1 : 0) +
                                   (is_stop_codon(complement(c), complement(b), complement(a)) ? 2 : 0));
   }
@@ -84,7 +82,7 @@ void SignalSites::prepare_triples() {
       });
       for (int frame = 0; stands && frame < 3; ++frame)
         if (signal.side.split != SplitCodon::kAny || signal.frame < 0 || signal.frame == frame)
-          there->signals[static_cast<std::size_t>(frame)][static_cast<std::size_t>(triple)] |= bit;
+          there->signals[frame][triple] |= bit;
     }
   }
 }
@@ -93,8 +91,8 @@ bool SignalSites::has_word(const StrandedModel& signal, const std::vector<std::v
                            std::int64_t boundary) const {
   const std::int64_t from = model_->signals[signal.model].consensus_at;
   return std::any_of(words.begin(), words.end(), [&](const std::vector<int>& word) {
-    for (std::size_t i = 0; i < word.size(); ++i)
-      if (along(boundary, from + static_cast<std::int64_t>(i), signal.strand) != word[i]) return false;
+    for (std::int64_t i = 0; i < std::ssize(word); ++i)
+      if (along(boundary, from + i, signal.strand) != word[i]) return false;
     return true;
   });
 }
@@ -131,24 +129,21 @@ bool SignalSites::stands_at(const StrandedModel& signal, std::int64_t boundary) 
 }
 
 SignalSites::Reader::Reader(const SignalSites& sites, std::int64_t begin, std::int64_t end)
-    : sites_(sites),
-      first_(begin - sites.reach_),
-      triples_(static_cast<std::size_t>(end - begin + 2 * sites.reach_)) {
+    : sites_(sites), first_(begin - sites.reach_), triples_(end - begin + 2 * sites.reach_) {
   int known = 0, triple = 0;
-  for (std::int64_t t = first_ + static_cast<std::int64_t>(triples_.size()) + 1; t >= first_; --t) {
+  for (std::int64_t t = first_ + std::ssize(triples_) + 1; t >= first_; --t) {
     const int code = sites.base(t);
     known = code == kUnknownBase ? 0 : known + 1;
     triple = code == kUnknownBase ? 0 : triple / 4 + code * 16;
     const std::int64_t at = t - first_;
-    if (at < static_cast<std::int64_t>(triples_.size()))
-      triples_[static_cast<std::size_t>(at)] =
-          known >= 3 ? static_cast<std::uint8_t>(triple) : kUnknownTriple;
+    if (at < std::ssize(triples_))
+      triples_[at] = known >= 3 ? static_cast<std::uint8_t>(triple) : kUnknownTriple;
   }
 }
 
 // By the words of three bases, and one by one where these have unknown bases or do not decide.
 std::uint64_t SignalSites::Reader::at(std::int64_t boundary) const {
-  const auto frame = static_cast<std::size_t>(boundary % kCodon);
+  const std::size_t frame = boundary % kCodon;
   const std::uint8_t* const triples = triples_.data() + (boundary - first_);
   std::uint64_t found = 0;
   unsigned seen = 0;
@@ -165,8 +160,7 @@ std::uint64_t SignalSites::Reader::at(std::int64_t boundary) const {
   if (count < 64) unsure &= (std::uint64_t{1} << count) - 1;
   for (; unsure != 0; unsure &= unsure - 1) {
     const int s = std::countr_zero(unsure);
-    if (sites_.stands_at(sites_.lattice_->signals[static_cast<std::size_t>(s)], boundary))
-      found |= std::uint64_t{1} << s;
+    if (sites_.stands_at(sites_.lattice_->signals[s], boundary)) found |= std::uint64_t{1} << s;
   }
   return found;
 }

@@ -22,7 +22,7 @@ inline int complement(int base) { return base == kUnknownBase ? base : 3 - base;
 inline int base_along(const std::vector<std::uint8_t>& bases, std::int64_t boundary, std::int64_t offset,
                       char strand) {
   const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
-  if (at < 0 || at >= static_cast<std::int64_t>(bases.size())) return kUnknownBase;
+  if (at < 0 || at >= std::ssize(bases)) return kUnknownBase;
   return strand == '+' ? bases[at] : complement(bases[at]);
 }
 
@@ -41,8 +41,7 @@ class SignalSites {
     // Whether the three bases from a position on, at most kBarrierReach outside, are a stop codon along a
     // strand.
     bool is_stop(std::int64_t position, char strand) const {
-      return (sites_.stops_[triples_[static_cast<std::size_t>(position - first_)]] &
-              (strand == '+' ? 1 : 2)) != 0;
+      return (sites_.stops_[triples_[position - first_]] & (strand == '+' ? 1 : 2)) != 0;
     }
 
    private:
@@ -56,8 +55,7 @@ class SignalSites {
   // The bases along the strand of a codon.
   bool is_stop_codon(int a, int b, int c) const { return codons_.is_stop(a, b, c); }
   int base(std::int64_t position) const {
-    return position < 0 || position >= static_cast<std::int64_t>(bases_->size()) ? kUnknownBase
-                                                                                 : (*bases_)[position];
+    return position < 0 || position >= std::ssize(*bases_) ? kUnknownBase : (*bases_)[position];
   }
   int along(std::int64_t boundary, std::int64_t offset, char strand) const {
     return base_along(*bases_, boundary, offset, strand);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/counts.h"
 #include "genes/lattice/lattice_sweep.h"
 
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoParent = -1;
 
 class PathSearch {
  public:
@@ -21,10 +22,10 @@ class PathSearch {
   }
 
   std::vector<LatticePath> search() {
-    for (std::size_t c = 0; c < lattice_.labels.size(); ++c) {
+    for (int c = 0; c < count_of(lattice_.labels); ++c) {
       const double score = lattice_.labels[c].initial, rest = rest_at_begin_[c];
       if (score > kNegativeInfinity && rest > kNegativeInfinity)
-        children_.push_back({{0, static_cast<int>(c), kNoParent, score}, score + rest});
+        children_.push_back({{0, c, kNoParent, score}, score + rest});
     }
     push_children();
     std::vector<LatticePath> found;
@@ -55,16 +56,14 @@ class PathSearch {
   };
 
   void sum_content() {
-    const auto columns = static_cast<std::size_t>(lattice_.columns);
-    content_.assign((static_cast<std::size_t>(length_) + 1) * columns, 0);
+    const std::size_t columns = lattice_.columns;
+    content_.assign((length_ + 1) * columns, 0);
     for (std::size_t i = 0; i < window_.content.size(); ++i)
-      content_[i + columns] = content_[i] + static_cast<double>(window_.content[i]);
+      content_[i + columns] = content_[i] + window_.content[i];
   }
   double content(int column, std::int64_t begin, std::int64_t end) const {
     if (column < 0) return 0;
-    const auto at = [&](std::int64_t t) {
-      return content_[static_cast<std::size_t>(t * lattice_.columns + column)];
-    };
+    const auto at = [&](std::int64_t t) { return content_[t * lattice_.columns + column]; };
     return at(end) - at(begin);
   }
 
@@ -88,15 +87,14 @@ class PathSearch {
   }
 
   void find_places() {
-    places_.resize(static_cast<std::size_t>(lattice_.barriers));
-    for (const LatticeWindow::Place& place : window_.places)
-      places_[static_cast<std::size_t>(place.kind)].push_back(place.at);
+    places_.resize(lattice_.barriers);
+    for (const LatticeWindow::Place& place : window_.places) places_[place.kind].push_back(place.at);
   }
   // The first boundary at which a segment of the label that begins at `begin` may not end any more.
   std::int64_t limit(const LatticeLabel& label, std::int64_t begin) const {
     std::int64_t limit = length_ + 1;
     for (const LatticeBarrier& barrier : label.barriers) {
-      const auto& places = places_[static_cast<std::size_t>(barrier.kind)];
+      const auto& places = places_[barrier.kind];
       const auto place = std::lower_bound(places.begin(), places.end(), begin - barrier.last_begin);
       if (place != places.end()) limit = std::min(limit, *place + barrier.first_end);
     }
@@ -104,7 +102,7 @@ class PathSearch {
   }
   void expand(std::size_t index) {
     const Partial partial = partials_[index];
-    const LatticeLabel& label = lattice_.labels[static_cast<std::size_t>(partial.label)];
+    const LatticeLabel& label = lattice_.labels[partial.label];
     const std::int64_t behind = limit(label, partial.begin);
     const auto score_up_to = [&](std::int64_t end) {
       const double duration = duration_score(lattice_, label, partial.begin, end, length_);
@@ -122,10 +120,10 @@ class PathSearch {
       if (ending == step.endings.end()) continue;
       const double score = score_up_to(event->boundary);
       if (score == kNegativeInfinity) continue;
-      const auto at = static_cast<std::size_t>(event - window_.events.begin());
+      const std::size_t at = event - window_.events.begin();
       for (const LatticeStep::Beginning& next : step.beginnings)
         for (std::size_t e = next.first_edge; e < next.last_edge; ++e) {
-          if (step.edges[e].ending != static_cast<std::size_t>(ending - step.endings.begin())) continue;
+          if (&step.endings[step.edges[e].ending] != &*ending) continue;
           const double begun = score + window_.score(*event, ending->signal) + step.edges[e].score +
                                window_.score(*event, next.signal);
           const double bound = begun + rest(at, next.label);

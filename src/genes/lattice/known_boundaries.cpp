@@ -52,11 +52,11 @@ void KnownBoundarySource::add_places(LatticeWindow& window) const {
   const auto& known = known_->boundaries;
   auto boundary = std::lower_bound(known.begin(), known.end(), window.begin - kBarrierReach,
                                    [](const auto& one, std::int64_t at) { return one.at < at; });
-  const std::size_t before = window.places.size();
+  const std::ptrdiff_t before = std::ssize(window.places);
   for (; boundary != known.end() && boundary->at < window.end + kBarrierReach; ++boundary)
     window.places.push_back({boundary->at, kind_});
   std::inplace_merge(
-      window.places.begin(), window.places.begin() + static_cast<std::ptrdiff_t>(before), window.places.end(),
+      window.places.begin(), window.places.begin() + before, window.places.end(),
       [](const LatticeWindow::Place& a, const LatticeWindow::Place& b) { return a.at < b.at; });
 }
 

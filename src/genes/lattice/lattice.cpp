@@ -19,7 +19,7 @@ LatticeLaw cut_law(const LatticeLaw& law, int ends) {
 
 double duration_score(const Lattice& lattice, const LatticeLabel& label, std::int64_t begin, std::int64_t end,
                       std::int64_t length) {
-  const auto index = static_cast<std::size_t>(label.law);
+  const std::size_t index = label.law;
   const bool left = begin == 0 && lattice.cut_begin, right = end == length && lattice.cut_end;
   if (!left && !right) {
     const LatticeLaw& law = lattice.laws[index];

@@ -28,12 +28,12 @@ struct LatticeLaw {
 inline double duration_score(const std::vector<double>& table, double log_tail, std::int64_t modulus,
                              std::int64_t residue, std::int64_t duration) {
   constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-  const auto longest = static_cast<std::int64_t>(table.size());
+  const auto longest = std::ssize(table);
   if (duration % modulus != residue) return kImpossible;
-  if (duration <= longest) return table[static_cast<std::size_t>(duration - 1)];
+  if (duration <= longest) return table[duration - 1];
   const std::int64_t from = longest - (longest - residue + modulus) % modulus;
   if (log_tail == kImpossible || from < 1) return kImpossible;
-  return table[static_cast<std::size_t>(from - 1)] + static_cast<double>(duration - from) * log_tail;
+  return table[from - 1] + static_cast<double>(duration - from) * log_tail;
 }
 
 // The law of what is left of a segment where one end of the sequence (`ends` 1), or both, cut it off: the
@@ -109,7 +109,7 @@ struct LatticeWindow {
   double score(const Event& event, int signal) const {
     if (signal < 0) return 0;
     const std::uint64_t below = event.signals & ((std::uint64_t{1} << signal) - 1);
-    return scores[event.first + static_cast<std::size_t>(std::popcount(below))];
+    return scores[event.first + std::popcount(below)];
   }
 };
 

@@ -86,7 +86,7 @@ LatticeMarginals visit_one_window(
 }  // namespace
 
 std::size_t lattice_windows(std::int64_t length, std::int64_t window) {
-  return static_cast<std::size_t>((length + window - 1) / window);
+  return (length + window - 1) / window;
 }
 
 LatticePath best_path(const Lattice& lattice, const LatticeSource& source, std::int64_t window) {

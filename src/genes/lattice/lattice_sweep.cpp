@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "core/counts.h"
+
 namespace semicrf {
 namespace {
 
@@ -47,7 +49,7 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       direction_(direction),
       semiring_(semiring),
       length_(length),
-      content_(static_cast<std::size_t>(lattice.columns)),
+      content_(lattice.columns),
       endings_(lattice.labels.size()),
       beginnings_(lattice.labels.size()) {
   auto fixed = std::make_shared<Fixed>();
@@ -66,7 +68,7 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
       keeps_tail[fixed->starts_of[c]] = true;
   }
   fixed_ = std::move(fixed);
-  for (std::size_t c = 0; c < lattice.labels.size(); ++c) {
+  for (int c = 0; c < count_of(lattice.labels); ++c) {
     const int law = lattice.labels[c].law;
     open_.emplace_back(lattice.laws[law], fixed_->linear_laws[law], cut ? &lattice.cut_laws[law] : nullptr,
                        cut ? &lattice.twice_cut_laws[law] : nullptr,
@@ -77,7 +79,7 @@ LatticeSweep::LatticeSweep(const Lattice& lattice, Direction direction, LatticeS
 
 void LatticeSweep::prepare_barriers() {
   const bool forward = direction_ == Direction::kForward;
-  for (std::size_t c = 0; c < lattice_->labels.size(); ++c) {
+  for (int c = 0; c < count_of(lattice_->labels); ++c) {
     if (!is_first(c)) continue;
     for (const LatticeBarrier& barrier : lattice_->labels[c].barriers) {
       const std::int64_t met = forward ? barrier.first_end : barrier.last_begin;
@@ -85,10 +87,9 @@ void LatticeSweep::prepare_barriers() {
                                [&](const BarrierTurn& one) { return one.offset == met; });
       if (turn == turns_.end()) {
         turn = turns_.insert(turn, {met, {}, 0});
-        turn->of_kind.resize(static_cast<std::size_t>(lattice_->barriers));
+        turn->of_kind.resize(lattice_->barriers);
       }
-      turn->of_kind[static_cast<std::size_t>(barrier.kind)].push_back(
-          {static_cast<int>(c), forward ? barrier.last_begin : barrier.first_end});
+      turn->of_kind[barrier.kind].push_back({c, forward ? barrier.last_begin : barrier.first_end});
     }
   }
 }
@@ -107,10 +108,10 @@ std::vector<int> labels_that_begin_alike(const Lattice& lattice, Direction direc
            one.barriers == other.barriers && edges[a] == edges[b];
   };
   std::vector<int> first;
-  for (std::size_t c = 0; c < labels.size(); ++c) {
-    std::size_t like = 0;
-    while (like < c && (static_cast<std::size_t>(first[like]) != like || !are_alike(like, c))) ++like;
-    first.push_back(static_cast<int>(like));
+  for (int c = 0; c < count_of(labels); ++c) {
+    int like = 0;
+    while (like < c && (first[like] != like || !are_alike(like, c))) ++like;
+    first.push_back(like);
   }
   return first;
 }
@@ -154,7 +155,7 @@ const LatticeStep& LatticeSteps::find(std::uint64_t signals) {
 
 void LatticeSweep::begin() {
   if (std::exchange(begun_, true)) return;
-  for (std::size_t c = 0; c < open_.size(); ++c) {
+  for (int c = 0; c < count_of(open_); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
     const bool forward = direction_ == Direction::kForward;
     const double value = forward ? label.initial : label.final;
@@ -196,8 +197,8 @@ void LatticeSweep::pass(const LatticeWindow& window, LatticeSteps& steps, Lattic
 
 void LatticeSweep::add(const LatticeWindow& window, std::int64_t position) {
   const std::size_t columns = content_.size();
-  const float* row = window.content.data() + static_cast<std::size_t>(position - window.begin) * columns;
-  for (std::size_t c = 0; c < columns; ++c) content_[c] += static_cast<double>(row[c]);
+  const float* row = window.content.data() + (position - window.begin) * columns;
+  for (std::size_t c = 0; c < columns; ++c) content_[c] += row[c];
 }
 
 // Finds where the next place of a turn is met.
@@ -216,8 +217,8 @@ void LatticeSweep::forget_at(const LatticeWindow& window, std::int64_t boundary,
   while (forward ? turn.met <= boundary : turn.met >= boundary) {
     const LatticeWindow::Place& place = window.places[forward ? turn.next++ : --turn.next];
     if (turn.met == boundary)
-      for (const BarrierTurn::Forgets& one : turn.of_kind[static_cast<std::size_t>(place.kind)])
-        open_[static_cast<std::size_t>(one.label)].forget(along(place.at + one.offset));
+      for (const BarrierTurn::Forgets& one : turn.of_kind[place.kind])
+        open_[one.label].forget(along(place.at + one.offset));
     aim(window, turn);
   }
 }
@@ -233,7 +234,7 @@ void LatticeSweep::meet(const LatticeWindow& window, const LatticeStep& step, st
     nodes->events.push_back({there.boundary, &step, event, nodes->endings.size(),
                              best ? nodes->sources.size() : nodes->beginnings.size()});
   const float* const scores = window.scores.data() + there.first;
-  const auto score_of = [&](int index) { return index < 0 ? 0 : static_cast<double>(scores[index]); };
+  const auto score_of = [&](int index) { return index < 0 ? 0.0 : scores[index]; };
   for (std::size_t i = 0; i < step.endings.size(); ++i) {
     const auto& [label, signal, score] = step.endings[i];
     ClosedSegments closed = open_of(label).close(
@@ -281,10 +282,10 @@ LatticeSweep::Begun LatticeSweep::sum_of_edges(const LatticeStep& step,
 std::vector<OpenSegment> LatticeSweep::open_segments(std::int64_t boundary) const {
   std::vector<OpenSegment> open;
   std::vector<std::int64_t> starts;
-  for (std::size_t c = 0; c < open_.size(); ++c) {
+  for (int c = 0; c < count_of(open_); ++c) {
     starts.clear();
     open_of(c).append_starts(boundary, starts);
-    for (const std::int64_t start : starts) open.push_back({start, static_cast<int>(c)});
+    for (const std::int64_t start : starts) open.push_back({start, c});
   }
   return open;
 }
@@ -292,20 +293,20 @@ std::vector<OpenSegment> LatticeSweep::open_segments(std::int64_t boundary) cons
 LatticeEnd LatticeSweep::end() {
   begin();
   LatticeEnd end;
-  for (std::size_t c = 0; c < open_.size(); ++c) {
+  for (int c = 0; c < count_of(open_); ++c) {
     const LatticeLabel& label = lattice_->labels[c];
     const bool forward = direction_ == Direction::kForward;
     const double last = forward ? label.final : label.initial;
     ClosedSegments closed = (forward ? lattice_->cut_end : lattice_->cut_begin)
                                 ? open_of(c).close_cut(length_)
                                 : open_of(c).close(length_, fixed_->rules[c], ClosingDetail::kAll);
-    closed.value += content_of(static_cast<int>(c));
+    closed.value += content_of(c);
     const double value = closed.value + last;
     if (semiring_ == LatticeSemiring::kLog) {
       end.value = log_add(end.value, value);
     } else if (value > end.value) {
       end.value = value;
-      end.best_label = static_cast<int>(c);
+      end.best_label = c;
     }
     end.endings.push_back(closed.value);
     end.starts.push_back(closed.start < 0 ? -1 : along(closed.start));

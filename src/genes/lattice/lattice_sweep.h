@@ -153,9 +153,9 @@ class LatticeSweep {
     return direction_ == Direction::kForward ? boundary : length_ - boundary;
   }
   Begun sum_of_edges(const LatticeStep& step, const LatticeStep::Beginning& beginning) const;
-  bool is_first(std::size_t label) const { return fixed_->starts_of[label] == static_cast<int>(label); }
-  OpenSegments& open_of(std::size_t label) { return open_[fixed_->starts_of[label]]; }
-  const OpenSegments& open_of(std::size_t label) const { return open_[fixed_->starts_of[label]]; }
+  bool is_first(int label) const { return fixed_->starts_of[label] == label; }
+  OpenSegments& open_of(int label) { return open_[fixed_->starts_of[label]]; }
+  const OpenSegments& open_of(int label) const { return open_[fixed_->starts_of[label]]; }
   double content_of(int label) const {
     const int column = lattice_->labels[label].column;
     return column < 0 ? 0 : content_[column];

@@ -48,7 +48,7 @@ class OnlineTraceback {
   // The segment before this one, which its nodes tell.
   Node predecessor(const Node& node);
   const LatticeNodes& nodes_of(std::size_t window);
-  std::size_t window_of(std::int64_t boundary) const { return static_cast<std::size_t>(boundary / size_); }
+  std::size_t window_of(std::int64_t boundary) const { return boundary / size_; }
 
   const LatticeSource* source_;
   LatticeSteps* steps_;

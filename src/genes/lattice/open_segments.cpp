@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/chain_model.h"
 
@@ -22,8 +23,7 @@ LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest) {
   LinearLaw linear;
   linear.top = *std::max_element(law.table.begin(), law.table.end());
   if (linear.top == kNegativeInfinity) return linear;
-  const auto count = std::min(law.table.size(), static_cast<std::size_t>(longest));
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::int64_t k = 0; k < std::min(std::ssize(law.table), longest); ++k) {
     const double score = law.table[k], factor = std::exp(score - linear.top);
     linear.factors.push_back(factor);
     linear.factors_scores.push_back(factor > 0 ? factor * score : 0);
@@ -32,10 +32,10 @@ LinearLaw linear_law(const LatticeLaw& law, std::int64_t longest) {
 }
 
 DurationRule duration_rule(const LatticeLaw& law, const LatticeLabel& label) {
-  const auto longest = static_cast<std::int64_t>(law.table.size());
+  const auto longest = std::ssize(law.table);
   DurationRule rule{label.residue, longest - (longest - label.residue + label.modulus) % label.modulus};
   if (law.log_tail > kNegativeInfinity && rule.tail_from >= 1)
-    rule.tail_score = law.table[static_cast<std::size_t>(rule.tail_from - 1)];
+    rule.tail_score = law.table[rule.tail_from - 1];
   return rule;
 }
 
@@ -49,8 +49,8 @@ OpenSegments::OpenSegments(const LatticeLaw& law, const LinearLaw& linear, const
       semiring_(semiring),
       modulus_(modulus),
       keeps_tail_(keeps_tail),
-      longest_(static_cast<std::int64_t>(law.table.size())),
-      classes_(static_cast<std::size_t>(modulus)) {}
+      longest_(std::ssize(law.table)),
+      classes_(modulus) {}
 
 int OpenSegments::class_of(std::int64_t boundary) const {
   if (modulus_ == 1) return 0;
@@ -275,9 +275,7 @@ ClosedSegments OpenSegments::sum(Class& kept, std::size_t last, std::int64_t bou
   closed.duration_score = weighed / total;
   // Those of large weight may be gone.
   if (!kept.weights.empty() && largest_start > kNegativeInfinity &&
-      *std::max_element(kept.values.begin() + static_cast<std::ptrdiff_t>(kept.first), kept.values.end()) -
-              largest_start <
-          kLargestWeight)
+      *std::ranges::max_element(std::span(kept.values).subspan(kept.first)) - largest_start < kLargestWeight)
     rescale(kept, largest_start);
   return closed;
 }

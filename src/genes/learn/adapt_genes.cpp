@@ -1,5 +1,7 @@
 #include "genes/learn/adapt_genes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -63,13 +65,13 @@ GeneModel adapt_genes(const GeneModel& start, const std::vector<UnknownSequence>
   for (int number = 1; number <= options.rounds; ++number) {
     std::set<GenePlace> places;
     const std::vector<CountedSequence> counted = predict(model, sequences, options, places);
-    AdaptedRound round{number, static_cast<std::int64_t>(places.size()), 0, 0};
-    for (const CountedSequence& one : counted) round.counted += static_cast<std::int64_t>(one.genes.size());
+    AdaptedRound round{number, std::ssize(places), 0, 0};
+    for (const CountedSequence& one : counted) round.counted += std::ssize(one.genes);
     round.same = std::count_if(places.begin(), places.end(),
                                [&](const GenePlace& place) { return before.contains(place); });
     report(round);
     if (round.counted < kFewestGenes)
-      throw InputError({fasta, "", std::to_string(round.counted) + " genes that are certain",
+      throw InputError({fasta, "", fmt::format("{} genes that are certain", round.counted),
                         "give more sequences, or a model of a nearer genome"});
     before = std::move(places);
     count_genes(counted, model.contents.front().order, model);

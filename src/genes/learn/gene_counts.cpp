@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "genes/gene_path.h"
 #include "genes/learn/site_motif.h"
 #include "genes/sequence_source.h"
@@ -45,7 +46,7 @@ class WordCounts {
         known = 0;
         continue;
       }
-      word = (word * 4 + static_cast<std::size_t>(stretch[i])) % counts_.size();
+      word = (word * 4 + stretch[i]) % counts_.size();
       if (++known > order_ && take(i)) counts_[word] += 1;
     }
   }
@@ -111,7 +112,7 @@ class GeneCounter {
       for (const CodingTranscript& gene : sequence.genes)
         taken.push_back({gene.transcript_begin(), gene.transcript_end()});
       std::sort(taken.begin(), taken.end());
-      taken.push_back({static_cast<std::int64_t>(sequence.bases->size()), 0});
+      taken.push_back({std::ssize(*sequence.bases), 0});
       std::int64_t from = 0;
       for (const CodingExon& stretch : taken) {
         if (stretch.begin > from) {
@@ -182,8 +183,7 @@ class GeneCounter {
         genes.push_back(spliced(*sequence.bases, gene.exons, gene.strand));
         const auto gc =
             std::count_if(genes.back().begin(), genes.back().end(), [](int b) { return b == 1 || b == 2; });
-        by_gc.emplace_back(static_cast<double>(gc) / static_cast<double>(genes.back().size()),
-                           genes.size() - 1);
+        by_gc.emplace_back(ratio(gc, genes.back().size()), genes.size() - 1);
       }
     std::sort(by_gc.begin(), by_gc.end());
     kind_of_.resize(genes.size());
@@ -212,7 +212,7 @@ class GeneCounter {
         double sum = std::log(share_of_[kinds[k]]);
         std::size_t word = 0;
         for (std::size_t i = 0; i < genes[g].size(); ++i) {
-          word = (word * 4 + static_cast<std::size_t>(genes[g][i] % 4)) % logs[k][0].size();
+          word = (word * 4 + genes[g][i] % 4) % logs[k][0].size();
           if (i >= kOrderOfKinds) sum += logs[k][i % 3][word];
         }
         if (sum > most) most = sum, kind_of_[g] = kinds[k];
@@ -272,7 +272,7 @@ class GeneCounter {
     // Before starts of bacteria there is a motif instead, of which the bases would count twice.
     const int first =
         signal.name == "start" && !has_introns() ? kBindingTo + kBindingWidth - 1 : around->second.first;
-    std::vector<std::array<double, 4>> counts(static_cast<std::size_t>(last - first));
+    std::vector<std::array<double, 4>> counts(last - first);
     for (const Site& site : sites)
       for (int i = first; i < last; ++i)
         if (const int base = site.base(i); base != kUnknownBase) counts[i - first][base] += 1;
@@ -292,7 +292,7 @@ class GeneCounter {
   // and GC, all bases count.
   static bool stands_always(const SignalModel& signal, int at) {
     const std::string& word = signal.consensus.front();
-    if (at < 0 || at >= static_cast<int>(word.size())) return false;
+    if (at < 0 || at >= std::ssize(word)) return false;
     if (word.size() <= kCodon) return signal.consensus.size() == 1;
     return std::all_of(signal.consensus.begin(), signal.consensus.end(),
                        [&](const std::string& other) { return other[at] == word[at]; });
@@ -354,22 +354,21 @@ class GeneCounter {
     while (law.table[shortest - 1] == kNegativeInfinity) ++shortest;
     // A law without a tail keeps its longest duration.
     const bool has_tail = law.log_tail > kNegativeInfinity;
-    if (found == lengths_.end() || (!has_tail && shortest == static_cast<std::int64_t>(law.table.size())))
-      return;
+    if (found == lengths_.end() || (!has_tail && shortest == std::ssize(law.table))) return;
     std::vector<std::int64_t> seen = found->second;
     std::sort(seen.begin(), seen.end());
     const std::int64_t longest =
         has_tail ? std::clamp<std::int64_t>(seen.back() * 3 / 2, shortest + 1, longest_table(law))
-                 : static_cast<std::int64_t>(law.table.size());
-    std::vector<double> density(static_cast<std::size_t>(longest));
+                 : std::ssize(law.table);
+    std::vector<double> density(longest);
     double beyond = 0, excess = 0;
     for (const std::int64_t length : seen) {
       if (length > longest) beyond += 1, excess += static_cast<double>(length - longest);
-      const double width = kBandwidth, middle = std::log(static_cast<double>(std::max(length, shortest)));
+      const double width = kBandwidth, middle = std::log(std::max(length, shortest));
       const auto low = static_cast<std::int64_t>(std::exp(middle - 4 * width));
       const auto high = static_cast<std::int64_t>(std::exp(middle + 4 * width)) + 1;
       for (std::int64_t k = std::max(low, shortest); k <= std::min(high, longest); ++k) {
-        const double z = (std::log(static_cast<double>(k)) - middle) / width;
+        const double z = (std::log(k) - middle) / width;
         density[k - 1] += std::exp(-0.5 * z * z) / (static_cast<double>(k) * width * 2.5066);
       }
     }
@@ -416,7 +415,7 @@ class GeneCounter {
     const GeneState& to = model_.states[transition.to];
     double score = std::log(share(from, to));
     if (to.content >= 0 && (from.content < 0 || from.content != to.content))
-      score += std::log(share_of_[static_cast<std::size_t>(to.content)]);
+      score += std::log(share_of_[to.content]);
     score -= log_chance_of_signals(model_, transition, composition_);
     transition.score = score;
   }
@@ -437,9 +436,9 @@ class GeneCounter {
 
 double log_chance_of_signals(const GeneModel& model, const GeneTransition& transition,
                              const std::array<double, 4>& composition) {
-  const GeneState& from = model.states[static_cast<std::size_t>(transition.from)];
-  const GeneState& to = model.states[static_cast<std::size_t>(transition.to)];
-  const auto words_of = [&](int signal) { return model.signals[static_cast<std::size_t>(signal)].consensus; };
+  const GeneState& from = model.states[transition.from];
+  const GeneState& to = model.states[transition.to];
+  const auto words_of = [&](int signal) { return model.signals[signal].consensus; };
   double sum = 0;
   const auto add = [&](const std::vector<std::string>& words) {
     double chance = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/threads/parallel.h"
 #include "genes/gene_features.h"
@@ -50,14 +51,13 @@ KnownBoundaries constraints_of(const GeneLattice& lattice, const std::vector<Lat
   const auto& labels = lattice.lattice.labels;
   for (std::size_t i = 1; i < path.size(); ++i)
     known.boundaries.push_back(
-        {path[i].begin, bit(labels[static_cast<std::size_t>(path[i - 1].label)].end_signal) |
-                            bit(labels[static_cast<std::size_t>(path[i].label)].start_signal)});
+        {path[i].begin, bit(labels[path[i - 1].label].end_signal) | bit(labels[path[i].label].start_signal)});
   if (!partial) {
     known.closed.emplace_back(0, path.back().end);
     return known;
   }
   for (const LatticeSegment& segment : path) {
-    if (lattice.labels[static_cast<std::size_t>(segment.label)].state == 0) continue;
+    if (lattice.labels[segment.label].state == 0) continue;
     if (!known.closed.empty() && known.closed.back().second == segment.begin)
       known.closed.back().second = segment.end;
     else
@@ -76,7 +76,7 @@ bool overlap(const CodingTranscript& a, const CodingTranscript& b) {
 std::optional<GeneFeatures> features_of_genes(const GeneModel& model, const GeneLattice& lattice,
                                               const AnnotatedSequence& sequence,
                                               const std::vector<CodingTranscript>& genes) {
-  const auto length = static_cast<std::int64_t>(sequence.bases.size());
+  const auto length = std::ssize(sequence.bases);
   const std::int64_t begin = genes.front().transcript_begin() - 1, end = genes.back().transcript_end() + 1;
   if (begin < 0 || end > length) return std::nullopt;
   const auto path = path_of_genes(model, lattice, sequence.bases, genes, begin, end);
@@ -170,7 +170,7 @@ class PieceMaker {
   CountedSequence add(const AnnotatedSequence& sequence, const std::vector<CodingTranscript>& unknown,
                       std::vector<Piece>& pieces) {
     CountedSequence counted{&sequence.bases, {}, {}};
-    const auto length = static_cast<std::int64_t>(sequence.bases.size());
+    const auto length = std::ssize(sequence.bases);
     for (const CodingTranscript& one : sequence.transcripts) {
       counted.masked.push_back({one.transcript_begin(), std::min(one.transcript_end(), length)});
       if (one.transcript_end() > length)
@@ -262,7 +262,7 @@ std::vector<Parameter> parameters_of(GeneModel& model) {
   int groups = 0;
   const auto add = [&](std::vector<TrackTerm>& terms, double unit) {
     for (TrackTerm& term : terms) parameters.push_back({&term.weight, false, unit, groups + term.track[0]});
-    groups += static_cast<int>(model.tracks.size());
+    groups += count_of(model.tracks);
   };
   for (ContentModel& one : model.contents) add(one.terms, kUnitOfContentTerm);
   for (SignalModel& one : model.signals) add(one.terms, kUnitOfSignalTerm);
@@ -351,7 +351,7 @@ class WeightFit {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const Parameter& one = parameters_[p];
       if (one.group >= 0) {
-        gradient[p] += options_.group_penalty * x[p] / norms[static_cast<std::size_t>(one.group)];
+        gradient[p] += options_.group_penalty * x[p] / norms[one.group];
         continue;
       }
       const double away = (x[p] - start_[p]) * one.unit;
@@ -366,7 +366,7 @@ class WeightFit {
     std::vector<double> norms;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       if (parameters_[p].group < 0) continue;
-      const auto group = static_cast<std::size_t>(parameters_[p].group);
+      const std::size_t group = parameters_[p].group;
       if (group >= norms.size()) norms.resize(group + 1, kSmallestGroup * kSmallestGroup);
       norms[group] += x[p] * x[p];
     }
@@ -385,11 +385,10 @@ class WeightFit {
 // Every track for every content and signal, with a weight of 0.
 void add_tracks(const std::vector<TrackModel>& tracks, GeneModel& model) {
   model.tracks = tracks;
-  const auto add = [](std::vector<TrackTerm>& terms, std::size_t track, bool other_strand, int at) {
-    const auto index = static_cast<int>(track);
-    terms.push_back({{index, index, index}, other_strand, at, 0});
+  const auto add = [](std::vector<TrackTerm>& terms, int track, bool other_strand, int at) {
+    terms.push_back({{track, track, track}, other_strand, at, 0});
   };
-  for (std::size_t i = 0; i < tracks.size(); ++i) {
+  for (int i = 0; i < count_of(tracks); ++i) {
     for (ContentModel& one : model.contents)
       for (const bool other_strand : {false, true}) add(one.terms, i, other_strand, 0);
     for (SignalModel& one : model.signals)
@@ -431,18 +430,18 @@ LearnGenesResult learn_genes(const std::vector<AnnotatedSequence>& sequences, co
   parallel_for(options.threads, pieces.size(),
                [&](std::size_t i, int) { beside[i] = genes_beside(model, counted, pieces[i]); });
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    result.unknown += static_cast<std::int64_t>(beside[i].size());
+    result.unknown += std::ssize(beside[i]);
     std::vector<CodingTranscript>& list = unknown[pieces[i].sequence];
     list.insert(list.end(), beside[i].begin(), beside[i].end());
   }
   result.overlapping = 0, result.impossible.clear();
   pieces = divide(sequences, unknown, annotation, options, model, lattice, result);
   for (const Piece& piece : pieces) {
-    result.genes += static_cast<std::int64_t>(piece.genes.size());
+    result.genes += std::ssize(piece.genes);
     result.bases += piece.end - piece.begin;
   }
   if (static_cast<std::size_t>(result.genes) < kFewestGenes)
-    throw InputError({annotation, "", std::to_string(result.genes) + " genes that can be learned from",
+    throw InputError({annotation, "", fmt::format("{} genes that can be learned from", result.genes),
                       "give more sequences, or another --grammar"});
   add_tracks(options.tracks, model);
   // The longest first, so that threads end together.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 
 #include "genes/gene_model.h"
 #include "genes/sequence_source.h"
@@ -12,18 +13,14 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kFewestWindows = 20;
+constexpr int kFewestWindows = 20;
 constexpr int kIterations = 30;
 constexpr double kPriorBases = 2;    // that the composition counts beside the bases of the motif
 constexpr double kFirstShare = 0.7;  // probability of the first word's bases in the first motif
 
 using Rows = std::vector<std::array<double, 4>>;  // probabilities
 
-bool is_known(const std::vector<int>& window, std::size_t at, std::size_t width) {
-  return std::none_of(window.begin() + static_cast<std::ptrdiff_t>(at),
-                      window.begin() + static_cast<std::ptrdiff_t>(at + width),
-                      [](int base) { return base == kUnknownBase; });
-}
+bool is_known(std::span<const int> word) { return std::ranges::find(word, kUnknownBase) == word.end(); }
 
 // The word that most windows have beyond what is expected: by windows times the log odds of having it.
 std::vector<int> commonest_word(const std::vector<std::vector<int>>& windows, std::size_t width,
@@ -34,9 +31,8 @@ std::vector<int> commonest_word(const std::vector<std::vector<int>>& windows, st
     std::set<std::vector<int>> here;
     for (std::size_t at = 0; at + width <= window.size(); ++at) {
       places += 1;
-      if (is_known(window, at, width))
-        here.emplace(window.begin() + static_cast<std::ptrdiff_t>(at),
-                     window.begin() + static_cast<std::ptrdiff_t>(at + width));
+      const std::span word = std::span(window).subspan(at, width);
+      if (is_known(word)) here.emplace(word.begin(), word.end());
     }
     for (const std::vector<int>& word : here) windows_with[word] += 1;
   }
@@ -64,10 +60,10 @@ Rows improved(const Rows& motif, const std::vector<std::vector<int>>& windows,
     std::vector<double> odds(places);
     double total = kMissingMotif * static_cast<double>(places) / (1 - kMissingMotif);
     for (std::size_t at = 0; at < places; ++at) {
-      if (!is_known(window, at, width)) continue;
+      if (!is_known(std::span(window).subspan(at, width))) continue;
       odds[at] = 1;
       for (std::size_t i = 0; i < width; ++i) {
-        const auto base = static_cast<std::size_t>(window[at + i]);
+        const std::size_t base = window[at + i];
         odds[at] *= motif[i][base] / composition[base];
       }
       total += odds[at];
@@ -87,16 +83,15 @@ Rows improved(const Rows& motif, const std::vector<std::vector<int>>& windows,
 
 std::vector<std::array<float, 4>> learn_motif(const std::vector<std::vector<int>>& windows, int width,
                                               const std::array<double, 4>& composition) {
-  const auto size = static_cast<std::size_t>(width);
+  const std::size_t size = width;
   const auto long_enough = std::count_if(
       windows.begin(), windows.end(), [&](const std::vector<int>& window) { return window.size() >= size; });
-  if (static_cast<std::size_t>(long_enough) < kFewestWindows) return {};
+  if (long_enough < kFewestWindows) return {};
   const std::vector<int> word = commonest_word(windows, size, composition);
   if (word.empty()) return {};
   Rows motif(size);
   for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t b = 0; b < 4; ++b)
-      motif[i][b] = word[i] == static_cast<int>(b) ? kFirstShare : (1 - kFirstShare) / 3;
+    for (int b = 0; b < 4; ++b) motif[i][b] = word[i] == b ? kFirstShare : (1 - kFirstShare) / 3;
   for (int i = 0; i < kIterations; ++i) motif = improved(motif, windows, composition);
   std::vector<std::array<float, 4>> log_odds(size);
   for (std::size_t i = 0; i < size; ++i)

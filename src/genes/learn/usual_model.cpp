@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/chain_model.h"
+#include "core/counts.h"
 #include "genes/genetic_code.h"
 #include "genes/learn/gene_counts.h"
 
@@ -39,23 +40,20 @@ const std::map<std::string, UsualLength>& usual_lengths(const std::string& kind)
 void set_geometric(double mean, LengthModel& law) {
   const double step = std::log1p(-1 / mean);
   if (law.log_tail > kNegativeInfinity) law.table.resize(kGeometricTable), law.log_tail = step;
-  for (std::size_t k = 0; k < law.table.size(); ++k)
-    law.table[k] = static_cast<double>(k) * step - std::log(mean);
+  for (int k = 0; k < count_of(law.table); ++k) law.table[k] = k * step - std::log(mean);
 }
 
 void set_normal(const UsualLength& usual, LengthModel& law) {
-  std::size_t shortest = 1;
+  int shortest = 1;
   while (law.table[shortest - 1] == kNegativeInfinity) ++shortest;
-  const auto longest = static_cast<std::size_t>(
-      std::min<double>(static_cast<double>(kLongestTable), usual.median * std::exp(3 * usual.deviation)));
+  const int longest =
+      static_cast<int>(std::min<double>(kLongestTable, usual.median * std::exp(3 * usual.deviation)));
   law.table.assign(longest, kNegativeInfinity);
-  const auto away = [&](std::size_t k) {
-    return std::log(static_cast<double>(k) / usual.median) / usual.deviation;
-  };
-  for (std::size_t k = shortest; k <= longest; ++k)
-    law.table[k - 1] = -0.5 * away(k) * away(k) - std::log(static_cast<double>(k) * usual.deviation * 2.5066);
+  const auto away = [&](int k) { return std::log(k / usual.median) / usual.deviation; };
+  for (int k = shortest; k <= longest; ++k)
+    law.table[k - 1] = -0.5 * away(k) * away(k) - std::log(k * usual.deviation * 2.5066);
   // The slope at the last entry.
-  law.log_tail = std::min(-(1 + away(longest) / usual.deviation) / static_cast<double>(longest), -1e-5);
+  law.log_tail = std::min(-(1 + away(longest) / usual.deviation) / longest, -1e-5);
 }
 
 // The log odds of each base of a codon after those before it, where all codons but stop codons are alike.
@@ -69,7 +67,7 @@ void set_codons(const CodonTable& codons, ContentModel& content) {
     return sum;
   };
   for (int position = 0; position < kCodon; ++position) {
-    std::vector<float>& table = content.tables[static_cast<std::size_t>(position)];
+    std::vector<float>& table = content.tables[position];
     table.assign(64, 0);
     for (int word = 0; word < 64; ++word) {
       // The codon's bases so far are the last ones of the word.
@@ -77,8 +75,7 @@ void set_codons(const CodonTable& codons, ContentModel& content) {
       const int known = word % (64 / width), before = known / 4;
       const double with = count(known * width, (known + 1) * width);
       const double all = count(before * width * 4, (before + 1) * width * 4);
-      table[static_cast<std::size_t>(word)] =
-          with > 0 ? static_cast<float>(std::log(4 * with / all)) : static_cast<float>(kRareCodon);
+      table[word] = with > 0 ? static_cast<float>(std::log(4 * with / all)) : static_cast<float>(kRareCodon);
     }
   }
 }
@@ -100,11 +97,10 @@ GeneModel usual_gene_model(const std::string& kind, const GrammarParts& parts, i
       set_normal(usual->second, law);
   }
   std::vector<double> successors(model.states.size());
-  for (const GeneTransition& one : model.transitions) successors[static_cast<std::size_t>(one.from)] += 1;
+  for (const GeneTransition& one : model.transitions) successors[one.from] += 1;
   const std::array<double, 4> composition{0.25, 0.25, 0.25, 0.25};
   for (GeneTransition& one : model.transitions)
-    one.score = -std::log(successors[static_cast<std::size_t>(one.from)]) -
-                log_chance_of_signals(model, one, composition);
+    one.score = -std::log(successors[one.from]) - log_chance_of_signals(model, one, composition);
   return model;
 }
 

@@ -12,7 +12,7 @@ namespace {
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char c : name) {
-    const auto code = static_cast<unsigned char>(c);
+    const unsigned char code = c;
     if (code <= ' ' || code == 127 || std::string_view(";=&,%>").find(c) != std::string_view::npos)
       text += fmt::format("%{:02X}", code);
     else
@@ -68,7 +68,7 @@ class GeneLines {
       add_line("exon", exon.exon.begin + 1, exon.exon.end, score(exon.probability), ".",
                fmt::format("ID={}.exon{};Parent={}", transcript, ++exon_number, transcript));
     for (const PredictedExon& exon : exons)
-      add_line("CDS", exon.exon.begin + 1, exon.exon.end, score(exon.probability), std::to_string(exon.phase),
+      add_line("CDS", exon.exon.begin + 1, exon.exon.end, score(exon.probability), fmt::to_string(exon.phase),
                fmt::format("ID={}.cds;Parent={}{}", transcript, transcript, code_text_));
     int part_number = 0;
     for (const PredictedExon& part : gene_.untranslated) {
@@ -115,13 +115,12 @@ std::string letters_of(const std::vector<PredictedExon>& predicted, const Predic
   std::string letters;
   if (codons != nullptr) {
     const std::size_t stop = gene.has_stop() ? kCodon : 0;
-    for (auto i = static_cast<std::size_t>(first.phase); i + kCodon + stop <= joined.size(); i += kCodon)
+    for (std::size_t i = first.phase; i + kCodon + stop <= joined.size(); i += kCodon)
       letters += codons->amino_acid(joined[i], joined[i + 1], joined[i + 2]);
     if ((gene.has_start() || gene.starts_at_end) && !letters.empty())
       letters.front() = 'M';  // GTG and TTG too
   } else {
-    for (auto i = static_cast<std::size_t>(first.phase); i < joined.size(); ++i)
-      letters += "ACGTN"[joined[i]];
+    for (std::size_t i = first.phase; i < joined.size(); ++i) letters += "ACGTN"[joined[i]];
   }
   return letters;
 }

@@ -74,8 +74,7 @@ std::uint64_t HintedSequence::signals_of(const char* name, char strand) const {
   std::uint64_t found = 0;
   for (std::size_t s = 0; s < lattice_.signals.size(); ++s) {
     const StrandedModel& signal = lattice_.signals[s];
-    if (signal.strand == strand && model_->signals[static_cast<std::size_t>(signal.model)].name == name)
-      found |= std::uint64_t{1} << s;
+    if (signal.strand == strand && model_->signals[signal.model].name == name) found |= std::uint64_t{1} << s;
   }
   return found;
 }
@@ -122,7 +121,7 @@ void HintedSequence::forbid_other_than_coding() {
   lattice_.lattice.barriers += 2;
   for (std::size_t c = 0; c < lattice_.labels.size(); ++c) {
     const GeneLabel& label = lattice_.labels[c];
-    const bool coding = model_->states[static_cast<std::size_t>(label.state)].coding;
+    const bool coding = model_->states[label.state].coding;
     for (const char strand : {'+', '-'})
       if (!coding || (label.strand != strand && label.next_strand != strand))
         lattice_.lattice.labels[c].barriers.push_back({coding_kind_ + (strand == '+' ? 0 : 1), 0, 1});
@@ -180,10 +179,8 @@ void HintedSequence::add_content(LatticeWindow& window) const {
     const auto share = static_cast<float>(use_.weight / static_cast<double>(hint.end - hint.begin));
     for (std::size_t c = 0; c < columns; ++c) {
       const StrandedModel& column = lattice_.columns[c];
-      if (column.strand != hint.strand || !model_->contents[static_cast<std::size_t>(column.model)].codons)
-        continue;
-      for (std::int64_t t = from; t < to; ++t)
-        window.content[static_cast<std::size_t>(t - window.begin) * columns + c] += share;
+      if (column.strand != hint.strand || !model_->contents[column.model].codons) continue;
+      for (std::int64_t t = from; t < to; ++t) window.content[(t - window.begin) * columns + c] += share;
     }
   });
 }

@@ -25,7 +25,7 @@ MaskedSequence::MaskedSequence(const GeneModel& model, const GeneLattice& lattic
       columns_(lattice.columns.size()),
       penalty_(static_cast<float>(penalty)) {
   for (std::size_t c = 0; c < columns_; ++c)
-    if (model.contents[static_cast<std::size_t>(lattice.columns[c].model)].codons) coding_.push_back(c);
+    if (model.contents[lattice.columns[c].model].codons) coding_.push_back(c);
 }
 
 void MaskedSequence::read(std::int64_t begin, std::int64_t end, LatticeWindow& window) const {
@@ -34,8 +34,7 @@ void MaskedSequence::read(std::int64_t begin, std::int64_t end, LatticeWindow& w
                                       [begin](const auto& one) { return one.second <= begin; });
   for (; stretch != masked_->end() && stretch->first < end; ++stretch)
     for (std::int64_t t = std::max(begin, stretch->first); t < std::min(end, stretch->second); ++t)
-      for (const std::size_t c : coding_)
-        window.content[static_cast<std::size_t>(t - begin) * columns_ + c] -= penalty_;
+      for (const std::size_t c : coding_) window.content[(t - begin) * columns_ + c] -= penalty_;
 }
 
 }  // namespace semicrf

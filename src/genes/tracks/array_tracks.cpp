@@ -31,7 +31,7 @@ class ArrayTracks : public TrackFile {
     if (members_.empty())
       throw InputError({path, "", "no array has a name that ends with the strand, + or -",
                         "name the arrays of sequence NAME \"NAME+\" and \"NAME-\""});
-    tracks_ = static_cast<std::size_t>(archive_.load(members_.begin()->second).columns());
+    tracks_ = archive_.load(members_.begin()->second).columns();
   }
 
   std::shared_ptr<const TrackValues> open(const std::string& sequence, std::int64_t length) const override {

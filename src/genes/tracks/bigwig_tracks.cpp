@@ -34,7 +34,7 @@ class BigWigValues : public TrackValues {
   }
 
   void read(char strand, std::int64_t begin, std::int64_t end, float* values) const override {
-    std::fill_n(values, static_cast<std::size_t>(end - begin) * tracks_.size(), 0.0F);
+    std::fill_n(values, (end - begin) * tracks_.size(), 0.0F);
     for (std::size_t i = 0; i < tracks_.size(); ++i) {
       SharedBigWig& shared = strand == '+' ? *tracks_[i].plus : *tracks_[i].minus;
       const std::lock_guard lock(shared.mutex);
@@ -42,7 +42,7 @@ class BigWigValues : public TrackValues {
                        [&](std::span<const BigWigInterval> intervals) {
                          for (const BigWigInterval& one : intervals)
                            for (std::int64_t t = one.begin; t < one.end; ++t)
-                             values[static_cast<std::size_t>(t - begin) * tracks_.size() + i] = one.value;
+                             values[(t - begin) * tracks_.size() + i] = one.value;
                        });
       shared.file.let_go();
     }

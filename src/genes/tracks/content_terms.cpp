@@ -21,14 +21,13 @@ ContentTerms::ContentTerms(const GeneModel& model, const GeneLattice& lattice)
   std::map<std::tuple<int, char, int>, std::size_t> sums;  // model, strand, place in the codon
   for (std::size_t c = 0; c < lattice.columns.size(); ++c) {
     const StrandedModel& column = lattice.columns[c];
-    const ContentModel& content = model.contents[static_cast<std::size_t>(column.model)];
+    const ContentModel& content = model.contents[column.model];
     if (content.terms.empty()) continue;
     const bool by_codon = knows_codons(content);
     Target target{c, {}};
     for (int base = 0; base < kCodon; ++base) {
       const int place = by_codon ? codon_position(column, base) : 0;
-      target.sum[static_cast<std::size_t>(base)] =
-          sums.try_emplace({column.model, column.strand, place}, sums.size()).first->second;
+      target.sum[base] = sums.try_emplace({column.model, column.strand, place}, sums.size()).first->second;
     }
     targets_.push_back(target);
   }
@@ -36,9 +35,9 @@ ContentTerms::ContentTerms(const GeneModel& model, const GeneLattice& lattice)
   weights_.resize(blocks_ * 2 * tracks_);
   for (const auto& [key, sum] : sums) {
     const auto& [content, strand, place] = key;
-    for (const TrackTerm& term : model.contents[static_cast<std::size_t>(content)].terms) {
+    for (const TrackTerm& term : model.contents[content].terms) {
       const std::size_t other = (strand == '+') == term.other_strand ? 1 : 0;
-      const auto track = static_cast<std::size_t>(term.track[static_cast<std::size_t>(place)]);
+      const std::size_t track = term.track[place];
       weights_[(sum / kLanes * 2 + other) * tracks_ + track][sum % kLanes] += static_cast<float>(term.weight);
     }
   }
@@ -49,7 +48,7 @@ void ContentTerms::add(const TrackWindow& tracks, std::int64_t begin, std::int64
   if (targets_.empty() || begin == end) return;
   const float *plus = tracks.at('+', begin), *minus = tracks.at('-', begin);
   std::vector<float> sums(blocks_ * kLanes);
-  auto base = static_cast<std::size_t>(begin % kCodon);
+  std::size_t base = begin % kCodon;
   for (std::int64_t t = begin; t < end; ++t) {
     const Lanes* weights = weights_.data();
     for (std::size_t block = 0; block < blocks_; ++block) {

@@ -242,10 +242,10 @@ class HelixerValues : public TrackValues {
                                   [](std::int64_t at, const Chunk& one) { return at < one.end; });
     for (; chunk != chunks.end() && chunk->begin < end; ++chunk) {
       const std::int64_t from = std::max(begin, chunk->begin), to = std::min(end, chunk->end);
-      const auto count = static_cast<hsize_t>(to - from);
-      float* out = values + static_cast<std::size_t>(from - begin) * tracks;
+      const hsize_t count = to - from;
+      float* out = values + (from - begin) * tracks;
       const std::int64_t row = strand == '+' ? from - chunk->begin : chunk->end - to;
-      predictions_->read(chunk->index, static_cast<hsize_t>(row), count, out);
+      predictions_->read(chunk->index, row, count, out);
       if (strand == '-')
         for (std::size_t i = 0; i < count / 2; ++i)
           std::swap_ranges(out + i * tracks, out + (i + 1) * tracks, out + (count - 1 - i) * tracks);

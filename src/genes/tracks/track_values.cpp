@@ -47,7 +47,7 @@ bool may_be_wrong(const float* values, std::size_t count, bool negative_forbidde
 
 void ScaledTracks::read(char strand, std::int64_t begin, std::int64_t end, float* values) const {
   raw_->read(strand, begin, end, values);
-  const std::size_t tracks = models_.size(), count = static_cast<std::size_t>(end - begin) * tracks;
+  const std::size_t tracks = models_.size(), count = (end - begin) * tracks;
   const bool none =
       std::none_of(models_.begin(), models_.end(), [](const TrackModel& one) { return one.logarithm; });
   const bool all = std::all_of(models_.begin(), models_.end(), [&](const TrackModel& one) {
@@ -98,17 +98,14 @@ std::shared_ptr<const TrackValues> scaled_tracks(const TrackFile& file, const st
 }
 
 KeptTracks::KeptTracks(const TrackValues& values, std::size_t tracks, std::int64_t length)
-    : tracks_(tracks),
-      plus_(static_cast<std::size_t>(length) * tracks),
-      minus_(static_cast<std::size_t>(length) * tracks) {
+    : tracks_(tracks), plus_(length * tracks), minus_(length * tracks) {
   values.read('+', 0, length, plus_.data());
   values.read('-', 0, length, minus_.data());
 }
 
 void KeptTracks::read(char strand, std::int64_t begin, std::int64_t end, float* values) const {
   const float* from = (strand == '+' ? plus_ : minus_).data();
-  std::copy(from + static_cast<std::size_t>(begin) * tracks_, from + static_cast<std::size_t>(end) * tracks_,
-            values);
+  std::copy(from + begin * tracks_, from + end * tracks_, values);
 }
 
 void TrackWindow::load(const TrackValues* values, std::size_t tracks, std::int64_t length, std::int64_t begin,
@@ -120,7 +117,7 @@ void TrackWindow::load(const TrackValues* values, std::size_t tracks, std::int64
     end_ = begin_;
     return;
   }
-  const auto count = static_cast<std::size_t>(end_ - begin_) * tracks;
+  const std::size_t count = (end_ - begin_) * tracks;
   if (count > room_) {
     for (auto* strand : {&plus_, &minus_}) *strand = std::make_unique_for_overwrite<float[]>(count);
     room_ = count;

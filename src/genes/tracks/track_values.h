@@ -56,7 +56,7 @@ class TrackWindow {
   // The values of a base on a strand, one per track; null outside of what was loaded.
   const float* at(char strand, std::int64_t base) const {
     if (base < begin_ || base >= end_) return nullptr;
-    return (strand == '+' ? plus_ : minus_).get() + static_cast<std::size_t>(base - begin_) * tracks_;
+    return (strand == '+' ? plus_ : minus_).get() + (base - begin_) * tracks_;
   }
 
  private:

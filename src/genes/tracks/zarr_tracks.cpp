@@ -106,7 +106,7 @@ class GeneCadStrand {
  public:
   GeneCadStrand(const std::vector<std::string>& folders, const std::string& sequence, std::int64_t length,
                 std::int64_t tracks)
-      : tracks_(static_cast<std::size_t>(tracks)) {
+      : tracks_(tracks) {
     for (const std::string& folder : folders) {
       arrays_.push_back(std::make_unique<ZarrArray>(folder + "/" + kLogits));
       const ZarrArray& logits = *arrays_.back();
@@ -134,7 +134,7 @@ class GeneCadStrand {
                                 [](std::int64_t at, const Run& one) { return at < one.end; });
     for (; run != runs_.end() && run->begin < end; ++run) {
       const std::int64_t from = std::max(begin, run->begin), to = std::min(end, run->end);
-      float* out = values + static_cast<std::size_t>(from - begin) * tracks_;
+      float* out = values + (from - begin) * tracks_;
       arrays_[run->part]->read_rows(run->row + from - run->begin, run->row + to - run->begin, out);
       for (std::int64_t t = from; t < to; ++t, out += tracks_) make_probabilities(out);
     }
@@ -148,7 +148,7 @@ class GeneCadStrand {
   };
 
   void add_runs(const ZarrArray& bases, std::int64_t length) {
-    std::vector<std::int64_t> some(static_cast<std::size_t>(kCoordinates));
+    std::vector<std::int64_t> some(kCoordinates);
     const std::size_t part = arrays_.size() - 1, first_run = runs_.size();
     for (std::int64_t row = 0; row < bases.rows();) {
       const std::int64_t to = std::min(bases.rows(), row + kCoordinates);
@@ -207,7 +207,7 @@ class ZarrTracks : public TrackFile {
     const ZarrArray names(part + "/feature");
     if (names.layout().kind != ZarrLayout::Kind::kText) return;
     names_ = names.read_texts();
-    if (static_cast<std::int64_t>(names_.size()) != tracks_) names.fail("not a name for each class");
+    if (std::ssize(names_) != tracks_) names.fail("not a name for each class");
     for (const std::string& one : names_)
       if (const std::string problem = name_problem(one); !problem.empty()) names.fail(problem);
   }
@@ -227,7 +227,7 @@ class ZarrTracks : public TrackFile {
     auto plus = strand('+');
     return std::make_shared<ZarrValues<WholeStrand>>(std::move(plus), strand('-'));
   }
-  std::size_t count() const override { return static_cast<std::size_t>(tracks_); }
+  std::size_t count() const override { return tracks_; }
   std::vector<std::string> names() const override { return names_; }
   std::string path() const override { return folder_; }
 
