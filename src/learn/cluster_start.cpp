@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "core/counts.h"
 #include "core/sizes.h"
 #include "inputs/rows/random_stream.h"
 
@@ -33,7 +34,7 @@ class Drawing {
 class ClusterRows {
  public:
   ClusterRows(const TrainingData& data, EmissionFamily family, int reach)
-      : data_(data), family_(family), columns_(wide(data.num_tracks)) {
+      : data_(data), family_(family), columns_(data.num_tracks) {
     settle_absences();
     fit_scales();
     for (const TrainingPiece& piece : data.pieces) add_means(piece, reach);
@@ -61,7 +62,7 @@ class ClusterRows {
     return !std::isnan(features[f]) && (absence_[f] == columns_ || features[absence_[f]] == 0);
   }
   double seen(float feature) const {
-    const auto value = static_cast<double>(feature);
+    const double value = feature;
     return is_count_family(family_) ? std::log1p(value) : value;
   }
 
@@ -89,7 +90,7 @@ class ClusterRows {
   }
 
   void add_means(const TrainingPiece& piece, int reach) {
-    const auto length = static_cast<std::size_t>(piece.length), around = wide(reach);
+    const std::size_t length = piece.length, around = reach;
     const std::size_t first = rows_.size();
     rows_.resize(first + length * columns_);
     std::vector<double> sums(length + 1), counts(length + 1);
@@ -123,31 +124,30 @@ class Clustering {
       : data_(data), rows_(rows), columns_(rows.columns()) {
     const auto bins = static_cast<std::int64_t>(rows.bins()), count = std::min(bins, kSampleBins);
     for (std::int64_t i = 0; i < count; ++i) {
-      const float* row = rows.row(static_cast<std::size_t>(count == bins ? i : draw.below(bins)));
+      const float* row = rows.row(count == bins ? i : draw.below(bins));
       sample_.insert(sample_.end(), row, row + columns_);
     }
   }
 
   // Means of the bins with one known label, for labels below `known` that have such bins.
   void fix_centres(int labels, int known) {
-    centres_.assign(wide(labels) * columns_, 0);
-    is_fixed_.assign(wide(labels), false);
-    std::vector<double> bins(wide(labels));
+    centres_.assign(labels * columns_, 0);
+    is_fixed_.assign(labels, false);
+    std::vector<double> bins(labels);
     std::size_t first = 0;
     for (const TrainingPiece& piece : data_.pieces) {
       for (const LabelEvidence& one : piece.evidence) {
         if (one.labels.size() != 1 || one.labels.front() >= known) continue;
-        const std::size_t c = wide(one.labels.front());
+        const std::size_t c = one.labels.front();
         bins[c] += static_cast<double>(one.end - one.begin);
         for (std::int64_t t = one.begin; t < one.end; ++t) {
-          const float* row = rows_.row(first + static_cast<std::size_t>(t));
-          for (std::size_t f = 0; f < columns_; ++f)
-            centres_[c * columns_ + f] += static_cast<double>(row[f]);
+          const float* row = rows_.row(first + t);
+          for (std::size_t f = 0; f < columns_; ++f) centres_[c * columns_ + f] += row[f];
         }
       }
-      first += static_cast<std::size_t>(piece.length);
+      first += piece.length;
     }
-    for (std::size_t c = 0; c < wide(labels); ++c) {
+    for (std::size_t c = 0; c < is_fixed_.size(); ++c) {
       if (bins[c] == 0) continue;
       is_fixed_[c] = true;
       for (std::size_t f = 0; f < columns_; ++f) centres_[c * columns_ + f] /= bins[c];
@@ -174,13 +174,12 @@ class Clustering {
       if (first) std::ranges::fill(distance, 1.0);
       double total = 0;
       for (const double d : distance) total += d;
-      std::size_t chosen = static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(count)));
+      std::size_t chosen = draw.below(static_cast<std::int64_t>(count));
       if (total > 0 && start == LearnStart::kKMeans) {
         double left = draw.uniform() * total;
         for (chosen = 0; chosen + 1 < count && left >= distance[chosen]; ++chosen) left -= distance[chosen];
       }
-      std::copy_n(sample_.begin() + static_cast<std::ptrdiff_t>(chosen * columns_), columns_,
-                  centres_.begin() + static_cast<std::ptrdiff_t>(c * columns_));
+      std::copy_n(&sample_[chosen * columns_], columns_, &centres_[c * columns_]);
       if (first) std::ranges::fill(distance, std::numeric_limits<double>::infinity());
       first = false;
       see(c);
@@ -242,8 +241,7 @@ class Clustering {
   }
 
   std::size_t nearest(const double* row, const std::vector<int>& among) const {
-    return wide(
-        *std::ranges::min_element(among, {}, [&](int label) { return squared_distance(row, wide(label)); }));
+    return *std::ranges::min_element(among, {}, [&](int label) { return squared_distance(row, label); });
   }
 
   const TrainingData& data_;
@@ -274,21 +272,21 @@ ChainModel first_chain(const TrainingData& data, const std::vector<int>& cluster
       if (t == 0 || clusters[bin] != clusters[bin - 1]) ++runs;
     positions += piece.positions();
   }
-  return law.first(static_cast<double>(positions) / static_cast<double>(runs));
+  return law.first(ratio(positions, runs));
 }
 
 EmissionHead first_head(const TrainingData& data, int labels, const std::vector<int>& clusters,
                         Emissions& emissions) {
-  const std::size_t columns = wide(data.num_tracks), count = wide(labels);
+  const std::size_t columns = data.num_tracks, count = labels;
   EmissionSums sums{std::vector<double>(count), std::vector<double>(count * columns)};
   std::vector<double> all(columns);
   std::size_t bin = 0;
   for (const TrainingPiece& piece : data.pieces)
-    for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t, ++bin) {
-      const std::size_t c = wide(clusters[bin]);
+    for (std::size_t t = 0; t < wide(piece.length); ++t, ++bin) {
+      const std::size_t c = clusters[bin];
       sums.bins[c] += 1;
       for (std::size_t f = 0; f < columns; ++f) {
-        const auto value = static_cast<double>(piece.features[t * columns + f]);
+        const double value = piece.features[t * columns + f];
         sums.features[c * columns + f] += value;
         all[f] += value;
       }
@@ -305,9 +303,9 @@ EmissionHead first_head(const TrainingData& data, int labels, const std::vector<
 }
 
 PosteriorRows cluster_shares(const TrainingData& data, int labels, const std::vector<int>& clusters) {
-  const std::size_t count = wide(labels);
+  const std::size_t count = labels;
   std::vector<double> bins(count);
-  for (const int cluster : clusters) bins[wide(cluster)] += 1;
+  for (const int cluster : clusters) bins[cluster] += 1;
   std::vector<float> blur;
   for (const double one : bins)
     blur.push_back(static_cast<float>(kBlur * std::max(1.0, one) / static_cast<double>(clusters.size())));
@@ -317,7 +315,7 @@ PosteriorRows cluster_shares(const TrainingData& data, int labels, const std::ve
     std::vector<float>& shares = rows.emplace_back();
     for (std::int64_t t = 0; t < piece.length; ++t, ++bin) {
       shares.insert(shares.end(), blur.begin(), blur.end());
-      shares[shares.size() - count + wide(clusters[bin])] += 1;
+      shares[shares.size() - count + clusters[bin]] += 1;
     }
   }
   return rows;

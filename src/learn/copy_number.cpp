@@ -1,5 +1,7 @@
 #include "learn/copy_number.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/sizes.h"
 #include "core/text/text.h"
@@ -47,7 +50,7 @@ enum Number { kPurity, kPloidy, kSaturation };
 std::optional<std::size_t> place_of(const std::vector<Track>& tracks, std::string_view name) {
   const auto found = std::ranges::find(tracks, name, &Track::name);
   if (found == tracks.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - tracks.begin());
+  return found - tracks.begin();
 }
 
 double median_of(std::vector<double> values, double otherwise) {
@@ -59,10 +62,10 @@ double median_of(std::vector<double> values, double otherwise) {
 
 std::vector<double> values_of(const TrainingData& data, std::size_t column) {
   std::vector<double> values;
-  const auto columns = static_cast<std::size_t>(data.num_tracks);
+  const std::size_t columns = data.num_tracks;
   for (const TrainingPiece& piece : data.pieces)
     for (std::size_t i = column; i < piece.features.size(); i += columns)
-      if (!std::isnan(piece.features[i])) values.push_back(static_cast<double>(piece.features[i]));
+      if (!std::isnan(piece.features[i])) values.push_back(piece.features[i]);
   return values;
 }
 
@@ -119,15 +122,14 @@ class ModelMaker {
     parameters_.bin_size_given = true;
     parameters_.centering = Centering::kNone;
     for (const CopyState& state : states_) {
-      const std::string name =
-          alleles ? std::to_string(state.major) + "+" + std::to_string(state.copies - state.major)
-                  : std::to_string(state.copies);
+      const std::string name = alleles ? fmt::format("{}+{}", state.major, state.copies - state.major)
+                                       : fmt::to_string(state.copies);
       const bool usual = state.copies == 2 && state.major <= 1;
       parameters_.labels.push_back(
           {name, usual ? kBackgroundColor : palette_color(parameters_.labels.size())});
     }
-    parameters_.chain = SegmentLaw(law_of(options_, parameters_.labels), static_cast<int>(states_.size()))
-                            .first(kFirstLength);
+    parameters_.chain =
+        SegmentLaw(law_of(options_, parameters_.labels), count_of(states_)).first(kFirstLength);
     if (fraction_) {
       Track& track = parameters_.tracks[*fraction_];
       track.center = track.scale = 0.5;
@@ -150,7 +152,7 @@ class ModelMaker {
     ratio.degrees = kDegrees;
     rules_.observed.push_back({*log_ratio_, *log_ratio_, ratio});
     for (int copies = 0; copies <= *options_.most_copies; ++copies) {
-      add_track("log2 of " + std::to_string(copies), "log2", ratio);
+      add_track(fmt::format("log2 of {}", copies), "log2", ratio);
       has.emplace_back();
       for (const CopyState& state : states_) has.back().push_back(state.copies == copies);
     }
@@ -173,10 +175,9 @@ class ModelMaker {
       const std::string of = fraction_ ? "baf" : "alt";
       for (const CopyState& kind : unequal_states(states_)) {
         const bool equal = 2 * kind.major == kind.copies;
-        add_track(
-            equal ? of + " of equal shares"
-                  : of + " of " + std::to_string(kind.major) + "+" + std::to_string(kind.copies - kind.major),
-            of, alleles);
+        add_track(equal ? of + " of equal shares"
+                        : fmt::format("{} of {}+{}", of, kind.major, kind.copies - kind.major),
+                  of, alleles);
         has.emplace_back();
         for (const CopyState& state : states_)
           has.back().push_back(equal ? 2 * state.major == state.copies
@@ -324,10 +325,10 @@ void apply_copy_number(const std::string& text, LearnOptions& options) {
   const std::size_t colon = text.find(':');
   if (colon != std::string::npos) most = number_in<int>(std::string_view(text).substr(colon + 1)).value_or(0);
   if (text.substr(0, colon) != kPreset || most < 2 || most > kHighestMost)
-    throw UsageError(
-        "--preset: '" + text + "' is no preset",
-        "there is methylation, copy-number, and copy-number:MOST with the largest number of copies, 2 to " +
-            std::to_string(kHighestMost));
+    throw UsageError("--preset: '" + text + "' is no preset",
+                     fmt::format("there is methylation, copy-number, and copy-number:MOST with the largest "
+                                 "number of copies, 2 to {}",
+                                 kHighestMost));
   if (!options.freeze.empty())
     throw UsageError("--preset " + std::string(kPreset) + " does not go with --freeze", "leave it out");
   options.most_copies = most;
@@ -392,9 +393,9 @@ CopyNumberSearch search_copy_numbers(const TrainingData& data, const Parameters&
 std::string solutions_table(const std::vector<CopyNumberSolution>& solutions) {
   std::string text = "purity\tploidy\tsaturation\tcopies_of_median\tlog_likelihood\tprobability\n";
   for (const CopyNumberSolution& one : solutions)
-    text += formatted("%.6g", one.numbers.purity) + "\t" + formatted("%.6g", one.numbers.ploidy) + "\t" +
-            formatted("%.6g", one.numbers.saturation) + "\t" + std::to_string(one.copies) + "\t" +
-            formatted("%.6f", one.log_likelihood) + "\t" + formatted("%.6g", one.probability) + "\n";
+    text +=
+        fmt::format("{:.6g}\t{:.6g}\t{:.6g}\t{}\t{:.6f}\t{:.6g}\n", one.numbers.purity, one.numbers.ploidy,
+                    one.numbers.saturation, one.copies, one.log_likelihood, one.probability);
   return text;
 }
 

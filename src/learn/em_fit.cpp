@@ -66,8 +66,7 @@ double entropy_of(const TrainingData& data, const Parameters& parameters, double
   for (std::size_t p = 0; p < posteriors.size(); ++p)
     for (std::size_t t = 0; t * labels < posteriors[p].size(); ++t) {
       scores.score(data.pieces[p].features.data() + t * scores.inputs(), features, row.data());
-      for (std::size_t c = 0; c < labels; ++c)
-        expected += static_cast<double>(posteriors[p][t * labels + c]) * row[c];
+      for (std::size_t c = 0; c < labels; ++c) expected += posteriors[p][t * labels + c] * row[c];
     }
   return std::max(0.0, log_z - expected);
 }

@@ -91,20 +91,20 @@ class Trials {
     const std::vector<ObservedTrack>& observed = plan_.densities.observed;
     const auto ordered = std::ranges::find(observed, true, &ObservedTrack::ordered);
     if (ordered == observed.end()) return;
-    const auto column = static_cast<std::size_t>(ordered - observed.begin());
-    std::vector<double> sums(wide(count)), bins(wide(count));
+    const std::size_t column = ordered - observed.begin();
+    std::vector<double> sums(count), bins(count);
     std::size_t bin = 0;
     for (const TrainingPiece& piece : view_->pieces)
       for (std::size_t i = column; i < piece.features.size(); i += observed.size(), ++bin) {
         if (std::isnan(piece.features[i])) continue;
-        sums[wide(labels[bin])] += static_cast<double>(piece.features[i]);
-        bins[wide(labels[bin])] += 1;
+        sums[labels[bin]] += piece.features[i];
+        bins[labels[bin]] += 1;
       }
-    std::vector<int> order(wide(count)), place(wide(count));
+    std::vector<int> order(count), place(count);
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](int c) { return sums[wide(c)] / std::max(1.0, bins[wide(c)]); });
-    for (int i = 0; i < count; ++i) place[wide(order[wide(i)])] = i;
-    for (int& label : labels) label = place[wide(label)];
+    std::ranges::stable_sort(order, {}, [&](int c) { return sums[c] / std::max(1.0, bins[c]); });
+    for (int i = 0; i < count; ++i) place[order[i]] = i;
+    for (int& label : labels) label = place[label];
   }
 
   const TrainingData& data_;
@@ -160,7 +160,7 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
     clusters.reach = reach;
     EmState hmm;
     for (int number = 0; number < (random ? 1 : kSeeds); ++number) {
-      clusters.seed = seed + kSeedStep * static_cast<std::uint64_t>(number);
+      clusters.seed = seed + kSeedStep * number;
       EmState state = trials.after(kFew, trials.first_hmm(clusters));
       if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }

@@ -1,5 +1,7 @@
 #include "learn/learn.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
@@ -101,10 +104,10 @@ class Learner {
     const auto add = [&](const std::string& name, const std::string& value) {
       record_.options.emplace_back(name, value);
     };
-    if (options_.most_copies) add("preset", "copy-number:" + std::to_string(*options_.most_copies));
-    add("bin-size", std::to_string(data_.bin_size));
-    if (options_.purity) add("purity", formatted("%.15g", *options_.purity));
-    if (options_.ploidy) add("ploidy", formatted("%.15g", *options_.ploidy));
+    if (options_.most_copies) add("preset", fmt::format("copy-number:{}", *options_.most_copies));
+    add("bin-size", fmt::to_string(data_.bin_size));
+    if (options_.purity) add("purity", fmt::format("{:.15g}", *options_.purity));
+    if (options_.ploidy) add("ploidy", fmt::format("{:.15g}", *options_.ploidy));
     if (options_.input.sites) add("sites", "yes");
     if (options_.from_file()) add("init", std::filesystem::path(options_.init_path()).filename().string());
     if (!options_.known_labels.empty())
@@ -113,14 +116,14 @@ class Learner {
     if (!options_.input.regions.empty()) add("region", joined(options_.input.regions, " "));
     if (!options_.val_regions.empty()) add("val-region", joined(options_.val_regions, " "));
     if (has_samples(options_.input)) add("sample", joined(chosen_samples(options_.input), " "));
-    add("seed", std::to_string(options_.seed));
-    add("restarts", std::to_string(options_.restarts));
+    add("seed", fmt::to_string(options_.seed));
+    add("restarts", fmt::to_string(options_.restarts));
     const EmissionWishes& wishes = options_.emissions;
-    if (wishes.outliers > 0) add("outliers", formatted("%.15g", wishes.outliers));
+    if (wishes.outliers > 0) add("outliers", fmt::format("{:.15g}", wishes.outliers));
     if (!options_.tie.empty()) add("tie", joined(options_.tie, ","));
     if (!options_.freeze.empty()) add("freeze", joined(options_.freeze, ","));
-    add("max-iterations", std::to_string(options_.max_iterations));
-    add("tolerance", formatted("%.15g", options_.tolerance));
+    add("max-iterations", fmt::to_string(options_.max_iterations));
+    add("tolerance", fmt::format("{:.15g}", options_.tolerance));
   }
 
   void check_files() const {
@@ -144,10 +147,10 @@ class Learner {
 
   std::string data_text(const TrainingData& data) const {
     const std::string bins =
-        options_.input.sites ? " sites" : " bins of " + std::to_string(data_.bin_size) + " bases";
-    std::string text = std::to_string(data.positions()) + bins + " in " + plural(data.pieces.size(), "piece");
+        options_.input.sites ? " sites" : fmt::format(" bins of {} bases", data_.bin_size);
+    std::string text = fmt::format("{}{} in {}", data.positions(), bins, plural(data.pieces.size(), "piece"));
     if (data_.known.empty()) return text;
-    return text + "; " + std::to_string(labelled_bins(data)) + " bins are labelled";
+    return fmt::format("{}; {} bins are labelled", text, labelled_bins(data));
   }
 
   static std::int64_t labelled_bins(const TrainingData& data) {
@@ -163,8 +166,8 @@ class Learner {
 
   std::string model_text(int labels) const {
     const ChainModel chain = shapes_.shaped(labels).chain;
-    return std::to_string(labels) + " labels, durations up to " + std::to_string(chain.max_duration) +
-           (chain.has_tail() ? " bins and a tail" : " bins");
+    return fmt::format("{} labels, durations up to {}{}", labels, chain.max_duration,
+                       chain.has_tail() ? " bins and a tail" : " bins");
   }
 
   // Where the fits begin, or go on from a checkpoint.
@@ -176,7 +179,7 @@ class Learner {
       std::vector<EmState> states = read_learn_checkpoint(options_.checkpoint.resume, print, shapes);
       std::size_t iterations = 0;
       for (const EmState& state : states) iterations += state.log_likelihood.size();
-      say("resumed after " + std::to_string(iterations) + " passes over the data in all fits");
+      say(fmt::format("resumed after {} passes over the data in all fits", iterations));
       return states;
     }
     std::vector<EmState> states(shapes.size());
@@ -193,13 +196,13 @@ class Learner {
       if (name != "max-iterations" && name != "tolerance")
         text.append(name).append(" ").append(value).append("\n");
     text += data_text(data_.inputs.training) + "\n" + emissions() + "\n";
-    text += std::to_string(static_cast<int>(options_.start)) + " " +
-            std::to_string(static_cast<int>(options_.law.durations.value_or(LawKind::kTable))) + "\n";
+    text += fmt::format("{} {}\n", static_cast<int>(options_.start),
+                        static_cast<int>(options_.law.durations.value_or(LawKind::kTable)));
     for (const LearnJob& job : shapes_.jobs()) {
       Parameters shape = shapes_.shaped(job.labels);
       remove_absences(shape);
       set_duration_spec(shape);
-      text += write_params_json(shape) + std::to_string(job.restart) + "\n";
+      text += fmt::format("{}{}\n", write_params_json(shape), job.restart);
     }
     return sha256_hex(text);
   }
@@ -229,18 +232,18 @@ class Learner {
     EngineOptions engine = options_.engine;
     engine.threads = std::max(1, engine.threads / at_once);
     const auto show_part = [&](const EmIteration& done) { show(job, done, options_.part, " of a part"); };
-    FitWatcher watcher{{[&](const EmIteration& done) { show(job, done, record_.positions, ""); }, save},
-                       show_part,
-                       [&](int window) {
-                         if (window > 1)
-                           tell(log_, fit_name(job) + ": starts from clusters of means over " +
-                                          std::to_string(window) + " bins");
-                       }};
+    FitWatcher watcher{
+        {[&](const EmIteration& done) { show(job, done, record_.positions, ""); }, save},
+        show_part,
+        [&](int window) {
+          if (window > 1)
+            tell(log_, fmt::format("{}: starts from clusters of means over {} bins", fit_name(job), window));
+        }};
     FitResult fitted = fit_job(options_, data_, job, engine, std::move(state), watcher);
     if (fitted.part_iterations > 0)
-      tell(log_, fit_name(job) + ": the first " + plural(fitted.part_iterations, "iteration") + " saw " +
-                     std::to_string(options_.part) + " of " + std::to_string(record_.positions) +
-                     (options_.input.sites ? " sites" : " bins"));
+      tell(log_, fmt::format("{}: the first {} saw {} of {}{}", fit_name(job),
+                             plural(fitted.part_iterations, "iteration"), options_.part, record_.positions,
+                             options_.input.sites ? " sites" : " bins"));
     state = std::move(fitted.state);
     solutions = std::move(fitted.solutions);
     return fitted.free_parameters;
@@ -248,16 +251,14 @@ class Learner {
 
   std::string fit_name(const LearnJob& job) const {
     const bool several = options_.restarts > 1 && !data_.init;
-    return "labels " + std::to_string(job.labels) +
-           (several ? " (start " + std::to_string(job.restart + 1) + ")" : "");
+    return fmt::format("labels {}{}", job.labels, several ? fmt::format(" (start {})", job.restart + 1) : "");
   }
 
   void show(const LearnJob& job, const EmIteration& done, std::int64_t bins, const char* of_what) const {
     if (!log_.iteration) return;
-    log_.iteration(fit_name(job) + ", iteration " + std::to_string(done.iteration) + of_what + ": " +
-                   likely_text() + formatted("%.4f", done.log_likelihood) + ", per bin " +
-                   formatted("%.7f", done.log_likelihood / static_cast<double>(bins)) + ", " +
-                   formatted("%.2f s", done.seconds));
+    log_.iteration(fmt::format("{}, iteration {}{}: {}{:.4f}, per bin {:.7f}, {:.2f} s", fit_name(job),
+                               done.iteration, of_what, likely_text(), done.log_likelihood,
+                               ratio(done.log_likelihood, bins), done.seconds));
   }
 
   void keep(EmState state, const LearnJob& job, int free_parameters) {
@@ -276,7 +277,7 @@ class Learner {
       record_.sizes = state.sizes;
     }
     const bool sorts = !data_.init && options_.emissions.ordered.empty();
-    best_ = sorts ? sorted_by_bins(state.parameters, state.bins, data_.known.size()) : state.parameters;
+    best_ = sorts ? sorted_by_bins(state.parameters, state.bins, std::ssize(data_.known)) : state.parameters;
     if (sorts)
       std::stable_sort(best_bins_.begin() + std::ssize(data_.known), best_bins_.end(), std::greater<>());
   }
@@ -297,10 +298,9 @@ class Learner {
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
     if (options_.most_copies) tell_copy_number();
-    tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
-                   " iterations: " + likely_text() + formatted("%.4f", chosen.log_likelihood.back()) +
-                   ", AIC " + formatted("%.1f", chosen.aic) + ", BIC " + formatted("%.1f", chosen.bic) +
-                   (chosen.converged ? "" : "; not converged, see --max-iterations"));
+    tell(log_, fmt::format("{} labels after {} iterations: {}{:.4f}, AIC {:.1f}, BIC {:.1f}{}", chosen.labels,
+                           chosen.iterations, likely_text(), chosen.log_likelihood.back(), chosen.aic,
+                           chosen.bic, chosen.converged ? "" : "; not converged, see --max-iterations"));
     write_whole_output(options_.output, write_params_json(best_));
     if (!options_.solutions_path.empty())
       write_whole_output(options_.solutions_path, solutions_table(solutions_));
@@ -312,17 +312,18 @@ class Learner {
   void tell_copy_number() const {
     std::string text = "copy number:";
     for (const auto& [name, value] : record_.copy_number)
-      text.append(" ").append(name).append(formatted(" %.3g,", value));
+      text.append(" ").append(name).append(fmt::format(" {:.3g},", value));
     text.pop_back();
     tell(log_, text);
     std::set<int> told;
     for (const CopyNumberSolution& one : solutions_)
       if (told.insert(one.copies).second)
-        tell(log_, "grid: purity " + formatted("%.2g", one.numbers.purity) + ", ploidy " +
-                       formatted("%.3g", one.numbers.ploidy) + ", median of " + std::to_string(one.copies) +
-                       (one.copies == 1 ? " copy" : " copies") + ": ln P(tracks) " +
-                       formatted("%.2f", one.log_likelihood) + ", probability " +
-                       formatted("%.2g", one.probability));
+        tell(
+            log_,
+            fmt::format(
+                "grid: purity {:.2g}, ploidy {:.3g}, median of {}{}: ln P(tracks) {:.2f}, probability {:.2g}",
+                one.numbers.purity, one.numbers.ploidy, one.copies, one.copies == 1 ? " copy" : " copies",
+                one.log_likelihood, one.probability));
   }
 
   void write_statistics(const LearnedFit& chosen) const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/row_view.h"
 #include "io/checkpoint/checkpoint.h"
 
 namespace semicrf {
@@ -69,8 +70,7 @@ AheadState read_ahead(CheckpointReader& fields, const Parameters& shape) {
     ParameterGradient& counts = ahead.counts.emplace_back(shape);
     for (const auto list : ParameterGradient::lists()) {
       if (numbers.size() - done < (counts.*list).size()) fields.fail("the field counts has the wrong length");
-      std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(done), (counts.*list).size(),
-                  (counts.*list).begin());
+      std::copy_n(&numbers[done], (counts.*list).size(), (counts.*list).begin());
       done += (counts.*list).size();
     }
   }
@@ -80,8 +80,10 @@ AheadState read_ahead(CheckpointReader& fields, const Parameters& shape) {
   if (ahead.counts.empty() || coordinates.size() % ahead.counts.size() != 0)
     fields.fail("the field coordinates has the wrong length");
   const std::size_t each = coordinates.size() / ahead.counts.size();
-  for (auto from = coordinates.begin(); from != coordinates.end(); from += static_cast<std::ptrdiff_t>(each))
-    ahead.coordinates.emplace_back(from, from + static_cast<std::ptrdiff_t>(each));
+  for (std::size_t i = 0; i < ahead.counts.size(); ++i) {
+    const std::span row = RowView(coordinates, each).row(i);
+    ahead.coordinates.emplace_back(row.begin(), row.end());
+  }
   return ahead;
 }
 
@@ -115,7 +117,7 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
 
 std::string learn_checkpoint_text(const std::string& fingerprint, const std::vector<EmState>& states) {
   CheckpointWriter fields(kKind, fingerprint);
-  fields.put("fits", static_cast<std::int64_t>(states.size()));
+  fields.put("fits", std::ssize(states));
   for (const EmState& state : states) {
     fields.put("log_likelihood", state.log_likelihood);
     if (state.log_likelihood.empty()) continue;

@@ -1,10 +1,13 @@
 #include "learn/learn_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "inputs/arguments/input_arguments.h"
@@ -69,7 +72,7 @@ class LearnDataReader {
     if (options_.labels.empty() && !options_.from_model() && options_.known_labels.empty())
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
-      throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
+      throw UsageError(fmt::format("--bin-size must be 1 to {}", kMaxBinSize));
     if (!options_.from_file() && !options_.input.missing_tracks.empty())
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
@@ -327,18 +330,18 @@ class LearnDataReader {
     for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
       for (const TrainingPiece& piece : data->pieces)
         if (piece.length < shortest)
-          throw InputError({"", piece.place(0, piece.length),
-                            "this piece has " + std::to_string(piece.length) +
-                                " bins, fewer than the shortest segment, --min-duration " +
-                                std::to_string(shortest),
-                            "leave it out with --exclude, or give a smaller --min-duration; pieces are also "
-                            "what --missing skip leaves between bins without a value"});
+          throw InputError(
+              {"", piece.place(0, piece.length),
+               fmt::format("this piece has {} bins, fewer than the shortest segment, --min-duration {}",
+                           piece.length, shortest),
+               "leave it out with --exclude, or give a smaller --min-duration; pieces are also "
+               "what --missing skip leaves between bins without a value"});
   }
 
   void settle_labels() {
     check_lengths();
     data_.labels = options_.labels;
-    const int known = static_cast<int>(data_.known.size());
+    const int known = count_of(data_.known);
     if (data_.init) {
       data_.labels = {data_.init->num_labels()};
     } else if (data_.labels.empty()) {
@@ -346,9 +349,9 @@ class LearnDataReader {
     }
     for (const int labels : data_.labels)
       if (labels < known)
-        throw UsageError("--labels " + std::to_string(labels) + " is less than the " + std::to_string(known) +
-                             " labels of --labels-known",
-                         "give --labels " + std::to_string(known) + " or more; the others are new labels");
+        throw UsageError(
+            fmt::format("--labels {} is less than the {} labels of --labels-known", labels, known),
+            fmt::format("give --labels {} or more; the others are new labels", known));
   }
 
   // Adds a track of absences for each track whose bins without a value say nothing.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/sizes.h"
 #include "learn/em_start.h"
 
@@ -41,10 +42,9 @@ FitResult fit_job(const LearnOptions& options, const LearnData& data, const Lear
       result.solutions = std::move(found.solutions);
       state = begun_from(found.best);
     } else if (!data.init) {
-      EmStart start = choose_start(part ? *part : all, state.parameters, shape, data.emissions,
-                                   {job.labels, static_cast<int>(data.known.size()), options.start,
-                                    options.seed + static_cast<std::uint64_t>(job.restart)},
-                                   engine);
+      EmStart start =
+          choose_start(part ? *part : all, state.parameters, shape, data.emissions,
+                       {job.labels, count_of(data.known), options.start, options.seed + job.restart}, engine);
       state.parameters = std::move(start.parameters);
       state.sizes = std::move(start.sizes);
       if (watcher.started) watcher.started(start.window);
@@ -75,7 +75,7 @@ LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_param
   fit.log_likelihood = state.log_likelihood;
   fit.validation = state.validation;
   fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
-  fit.bic = fit.parameters * std::log(static_cast<double>(positions)) - 2 * fit.log_likelihood.back();
+  fit.bic = fit.parameters * std::log(positions) - 2 * fit.log_likelihood.back();
   fit.icl = fit.bic + 2 * state.entropy;
   fit.validation_entropy = state.validation_entropy;
   return fit;
@@ -88,18 +88,17 @@ bool is_better(const LearnedFit& a, const LearnedFit& b) {
   return a.icl < b.icl;
 }
 
-Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known) {
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::int64_t known) {
   const std::size_t labels = parameters.labels.size(), tracks = parameters.tracks.size();
   std::vector<std::size_t> order(labels);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(known), order.end(),
+  std::stable_sort(order.begin() + known, order.end(),
                    [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
   Parameters sorted = parameters;
   const ChainModel& from = parameters.chain;
   ChainModel& to = sorted.chain;
   // Densities stand in the order of the labels that have them, and their weights remain.
-  const auto densities =
-      static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_density));
+  const std::size_t densities = std::ranges::count_if(parameters.tracks, &Track::is_density);
   const std::size_t of_label = densities / labels, first = tracks - densities;
   for (std::size_t i = 0; i < labels; ++i) {
     const std::size_t c = order[i];
@@ -109,13 +108,12 @@ Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double
     if (!to.end_scores.empty()) to.end_scores[i] = from.end_scores[c];
     for (std::size_t j = 0; j < labels; ++j)
       to.transition[i * labels + j] = from.transition[c * labels + order[j]];
-    for (std::size_t k = 0; k < wide(from.max_duration); ++k)
+    for (int k = 0; k < from.max_duration; ++k)
       to.duration_bias[k * labels + i] = from.duration_bias[k * labels + c];
     if (from.has_tail()) to.log_tail[i] = from.log_tail[c];
     if (densities > 0) continue;
     sorted.emission->bias[i] = parameters.emission->bias[c];
-    std::copy_n(parameters.emission->weights.begin() + static_cast<std::ptrdiff_t>(c * tracks), tracks,
-                sorted.emission->weights.begin() + static_cast<std::ptrdiff_t>(i * tracks));
+    std::copy_n(&parameters.emission->weights[c * tracks], tracks, &sorted.emission->weights[i * tracks]);
   }
   return sorted;
 }

@@ -44,7 +44,7 @@ LearnedFit learned_fit(const LearnJob& job, const EmState& state, int free_param
 bool is_better(const LearnedFit& a, const LearnedFit& b);
 
 // Labels in the order of their share of the bins, largest first; the first `known` keep their places.
-Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known);
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::int64_t known);
 
 // Durations as a table, and tails as numbers, for a file.
 void set_duration_spec(Parameters& parameters);

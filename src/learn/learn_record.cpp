@@ -1,9 +1,12 @@
 #include "learn/learn_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 
@@ -84,18 +87,17 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
   for (std::size_t i = 0; i < record.fits.size(); ++i) {
     const LearnedFit& fit = record.fits[i];
     const double value = fit.log_likelihood.back();
-    std::vector<std::string> cells{std::to_string(fit.labels),
-                                   std::to_string(fit.restart + 1),
-                                   std::to_string(fit.iterations),
-                                   formatted("%.2f", value),
-                                   formatted("%.6f", value / static_cast<double>(record.positions)),
-                                   formatted("%.1f", fit.aic),
-                                   formatted("%.1f", fit.bic),
-                                   formatted("%.1f", fit.icl)};
+    std::vector<std::string> cells{fmt::to_string(fit.labels),
+                                   fmt::to_string(fit.restart + 1),
+                                   fmt::to_string(fit.iterations),
+                                   fmt::format("{:.2f}", value),
+                                   fmt::format("{:.6f}", ratio(value, record.positions)),
+                                   fmt::format("{:.1f}", fit.aic),
+                                   fmt::format("{:.1f}", fit.bic),
+                                   fmt::format("{:.1f}", fit.icl)};
     if (fit.validation)
       for (const double less : {0.0, *fit.validation_entropy})
-        cells.push_back(
-            formatted("%.6f", (*fit.validation - less) / static_cast<double>(record.validation_positions)));
+        cells.push_back(fmt::format("{:.6f}", ratio(*fit.validation - less, record.validation_positions)));
     if (i == record.chosen && record.fits.size() > 1) cells.emplace_back("chosen");
     rows.push_back(std::move(cells));
   }

@@ -1,5 +1,7 @@
 #include "learn/learn_shapes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -30,15 +32,15 @@ Parameters LearnShapes::shaped(int labels) const {
     add_density_tracks(data_.emissions.densities, parameters);
     return parameters;
   }
-  const std::size_t weights = wide(labels) * data_.tracks.size();
-  parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(wide(labels))};
+  const std::size_t weights = labels * data_.tracks.size();
+  parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(labels)};
   return parameters;
 }
 
 std::vector<Label> LearnShapes::named_labels(int count) const {
   std::vector<Label> labels = data_.known;
   for (int number = 1; labels.size() < wide(count); ++number) {
-    const std::string name = std::to_string(number);
+    const std::string name = fmt::to_string(number);
     if (std::ranges::none_of(data_.known, [&](const Label& label) { return label.name == name; }))
       labels.push_back({name, std::nullopt});
   }
@@ -52,7 +54,7 @@ std::vector<Label> LearnShapes::named_labels(int count) const {
 LawOptions law_of(const LearnOptions& options, const std::vector<Label>& labels) {
   LawOptions law = options.law;
   if (options.min_durations.empty()) return law;
-  std::vector<std::string> texts{std::to_string(law.min_duration)};
+  std::vector<std::string> texts{fmt::to_string(law.min_duration)};
   texts.insert(texts.end(), options.min_durations.begin(), options.min_durations.end());
   law.shortest = shortest_durations(texts, labels);
   return law;
@@ -76,8 +78,7 @@ LawOptions LearnShapes::law_options(int labels) const {
 std::size_t LearnShapes::needed_memory(int fits) const {
   std::size_t bytes = fixed_memory(data_.inputs.kept_bytes);
   for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
-    bytes += static_cast<std::size_t>(data->positions()) *
-             (wide(data->num_tracks) * sizeof(float) + sizeof(std::uint16_t));
+    bytes += data->positions() * (data->num_tracks * sizeof(float) + sizeof(std::uint16_t));
   EngineOptions engine = options_.engine;
   engine.threads = std::max(1, engine.threads / fits);
   std::size_t most = 0;
@@ -87,10 +88,10 @@ std::size_t LearnShapes::needed_memory(int fits) const {
   if (data_.emissions.family == EmissionFamily::kDensities) {
     // Posteriors; values with weights of a track, in a label or two; what clusters see.
     const std::size_t observed = data_.emissions.densities.observed.size();
-    of_bin += wide(std::ranges::max(data_.labels)) * sizeof(float) + 2 * sizeof(WeightedValue) +
+    of_bin += std::ranges::max(data_.labels) * sizeof(float) + 2 * sizeof(WeightedValue) +
               observed * (sizeof(float) + sizeof(std::uint32_t));
   }
-  return bytes + wide(fits) * (most + static_cast<std::size_t>(data_.inputs.training.positions()) * of_bin);
+  return bytes + fits * (most + data_.inputs.training.positions() * of_bin);
 }
 
 std::vector<LearnJob> LearnShapes::jobs() const {

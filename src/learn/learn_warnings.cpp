@@ -1,11 +1,14 @@
 #include "learn/learn_warnings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
 
+#include "core/row_view.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "train/emissions/emissions.h"
@@ -50,16 +53,16 @@ std::vector<Warning> warnings_of_durations(const Parameters& parameters) {
   for (int c = 0; c < chain.num_labels; ++c) {
     const double share = share_at_cap(chain, c);
     if (share < kManySegments || (chain.has_tail() && is_geometric(chain, c))) continue;
-    labels += (labels.empty() ? "" : ", ") + in_quotes(parameters.labels[c].name) + " (" +
-              std::to_string(std::lround(100 * share)) + " %)";
+    labels += fmt::format("{}{} ({} %)", labels.empty() ? "" : ", ", in_quotes(parameters.labels[c].name),
+                          std::lround(100 * share));
     wanted = std::max(wanted, longest + 2 * mean_excess(chain, c));
   }
   if (labels.empty()) return {};
   const std::int64_t rounded = static_cast<std::int64_t>(std::ceil(wanted / 50)) * 50;
   return {{"durations-at-cap",
-           "many segments have " + std::to_string(longest) + " bins or more, where durations " +
-               (chain.has_tail() ? "fall geometrically" : "end") + ": of label " + labels +
-               "; --max-duration " + std::to_string(rounded) + " --tail learns how long they are"}};
+           fmt::format("many segments have {} bins or more, where durations {}: of label {}; --max-duration "
+                       "{} --tail learns how long they are",
+                       longest, chain.has_tail() ? "fall geometrically" : "end", labels, rounded)}};
 }
 
 // Gaussian emissions whose variance would be less than the least one: exact zeros, for example.
@@ -70,7 +73,7 @@ std::vector<Warning> warnings_of_variances(const Parameters& parameters) {
     const Track& track = parameters.tracks[f];
     if (track.square_of.empty()) continue;
     for (std::size_t c = 0; c < parameters.labels.size(); ++c)
-      if (parameters.emission->weights[c * columns + f] < -0.5 / kLeastVariance * (1 - 1e-6))
+      if (RowView(parameters.emission->weights, columns)(c, f) < -0.5 / kLeastVariance * (1 - 1e-6))
         found.push_back(in_quotes(track.square_of) + " in label " + in_quotes(parameters.labels[c].name));
   }
   if (found.empty()) return {};
@@ -88,8 +91,8 @@ std::vector<Warning> warnings_of_rare_labels(const Parameters& parameters, const
   std::vector<std::string> found;
   for (std::size_t c = 0; c < bins.size(); ++c)
     if (bins[c] >= 1 && bins[c] < kRareLabel * all)
-      found.push_back(in_quotes(parameters.labels[c].name) + " (" + formatted("%.2g", 100 * bins[c] / all) +
-                      " %)");
+      found.push_back(
+          fmt::format("{} ({:.2g} %)", in_quotes(parameters.labels[c].name), 100 * bins[c] / all));
   if (found.empty()) return {};
   return {{"rare-label", "less than 0.1 % of the bins have label " + few_of(found, 5) +
                              ", which may be noise: try fewer labels, or --min-duration"}};
@@ -103,8 +106,8 @@ std::vector<Warning> warnings_of_moved_labels(const Parameters& parameters, cons
     if (!parameters.tracks[i].is_density()) continue;
     const double mean = parameters.tracks[i].density.mean, first = preset.tracks[i].density.mean;
     if (std::abs(mean - first) > kFar)
-      found.push_back(in_quotes(parameters.tracks[i].name) + " (" + formatted("%.2f", first) + " to " +
-                      formatted("%.2f", mean) + ")");
+      found.push_back(
+          fmt::format("{} ({:.2f} to {:.2f})", in_quotes(parameters.tracks[i].name), first, mean));
   }
   if (found.empty()) return {};
   return {{"label-moved", "means have moved far from those that labels are called by: " + few_of(found, 5) +
@@ -117,9 +120,8 @@ std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::
                                        const Parameters* preset) {
   std::vector<Warning> warnings;
   if (const auto empty = std::ranges::count_if(bins, [](double one) { return one < 1; }); empty > 0)
-    warnings.push_back({"empty-label", std::to_string(empty) +
-                                           (empty == 1 ? " label covers" : " labels cover") +
-                                           " less than one bin: the tracks may have fewer labels"});
+    warnings.push_back({"empty-label", fmt::format("{}{} less than one bin: the tracks may have fewer labels",
+                                                   empty, empty == 1 ? " label covers" : " labels cover")});
   for (const Warning& warning : warnings_of_rare_labels(parameters, bins)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_durations(parameters)) warnings.push_back(warning);
   for (const Warning& warning : warnings_of_variances(parameters)) warnings.push_back(warning);

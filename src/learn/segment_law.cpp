@@ -1,5 +1,7 @@
 #include "learn/segment_law.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/golden_section.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 
 namespace semicrf {
@@ -93,7 +96,7 @@ struct SegmentLaw::LabelDurations {
   }
   double probability(std::int64_t k) const {
     if (k <= table()) return table_probability(static_cast<int>(k));
-    return table_probability(table()) * std::pow(q, static_cast<double>(k - table()));
+    return table_probability(table()) * std::pow(q, k - table());
   }
   // The mean of d - k over durations d of k bins or more.
   double mean_excess(int k) const {
@@ -148,14 +151,14 @@ SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
       tail_(options.tail || !options.max_duration || kind_ == LawKind::kGeometric),
       self_transitions_(options.self_transitions),
       tied_(options.tied) {
-  if (shortest_.empty()) shortest_.assign(wide(labels), options.min_duration);
+  if (shortest_.empty()) shortest_.assign(labels, options.min_duration);
   const int longest_shortest = std::ranges::max(shortest_);
   const int usual =
       kind_ == LawKind::kGeometric ? longest_shortest : std::max(kDefaultDuration, longest_shortest);
   max_duration_ = options.max_duration.value_or(usual);
   if (longest_shortest > max_duration_)
-    throw UsageError("--min-duration " + std::to_string(longest_shortest) +
-                         " is more than the longest duration, " + std::to_string(max_duration_) + " bins",
+    throw UsageError(fmt::format("--min-duration {} is more than the longest duration, {} bins",
+                                 longest_shortest, max_duration_),
                      "give a --max-duration of at least as much");
   if (tied_ && std::ranges::min(shortest_) != longest_shortest)
     throw UsageError("--tie durations has one law, and so one --min-duration, for all labels",
@@ -170,24 +173,24 @@ ChainModel SegmentLaw::first(double mean_duration) const {
   chain.num_labels = labels_;
   chain.max_duration = max_duration_;
   chain.initial = InitialTerm::kNone;
-  const std::size_t labels = wide(labels_), longest = wide(max_duration_);
-  chain.start_scores.assign(labels, -std::log(static_cast<double>(labels)));
+  const std::size_t labels = labels_;
+  chain.start_scores.assign(labels, -std::log(labels));
   chain.end_scores.assign(labels, 0.0);
-  const double others = static_cast<double>(self_transitions_ ? labels_ : labels_ - 1);
+  const double others = self_transitions_ ? labels_ : labels_ - 1;
   chain.transition.assign(labels * labels, -std::log(others));
-  for (std::size_t c = 0; c < labels && !self_transitions_; ++c)
-    chain.transition[c * labels + c] = kNegativeInfinity;
+  const RowView transition(chain.transition, labels_);
+  for (int c = 0; c < labels_ && !self_transitions_; ++c) transition(c, c) = kNegativeInfinity;
   // Geometric durations from the label's shortest one on.
-  chain.duration_bias.assign(longest * labels, kNegativeInfinity);
+  chain.duration_bias.assign(max_duration_ * labels, kNegativeInfinity);
+  const RowView durations(chain.duration_bias, labels_);
   if (tail_) chain.log_tail.resize(labels);
-  for (std::size_t c = 0; c < labels; ++c) {
-    const std::size_t before = wide(shortest_[c] - 1);
-    const double q = 1 - 1 / std::max(1.05, mean_duration - static_cast<double>(before));
+  for (int c = 0; c < labels_; ++c) {
+    const int before = shortest_[c] - 1;
+    const double q = 1 - 1 / std::max(1.05, mean_duration - before);
     double left = 1;  // 1 - q^(number of durations), without a tail
-    if (!tail_) left = -std::expm1(static_cast<double>(longest - before) * std::log(q));
-    for (std::size_t k = before; k < longest; ++k)
-      chain.duration_bias[k * labels + c] =
-          std::log(1 - q) + static_cast<double>(k - before) * std::log(q) - std::log(left);
+    if (!tail_) left = -std::expm1((max_duration_ - before) * std::log(q));
+    for (int k = before; k < max_duration_; ++k)
+      durations(k, c) = std::log(1 - q) + (k - before) * std::log(q) - std::log(left);
     if (tail_) chain.log_tail[c] = std::log(q);
   }
   return chain;
@@ -204,7 +207,7 @@ ChainModel SegmentLaw::reshaped(const ChainModel& chain) const {
       throw InputError({"", "", "the --init parameters have segments that follow others of their label",
                         "leave --duration, --max-duration and --tail out: durations stay as they are"});
     const double q = stay > kNegativeInfinity ? std::exp(stay)
-                     : chain.has_tail()       ? std::exp(chain.log_tail[wide(c)])
+                     : chain.has_tail()       ? std::exp(chain.log_tail[c])
                                               : 0;
     const LabelDurations durations{chain, c, std::min(q, 1 - kLeastLeft), stay > kNegativeInfinity};
     reshape_durations(durations, c, made);
@@ -214,42 +217,41 @@ ChainModel SegmentLaw::reshaped(const ChainModel& chain) const {
 }
 
 void SegmentLaw::reshape_durations(const LabelDurations& durations, int label, ChainModel& chain) const {
-  const std::size_t labels = wide(labels_), c = wide(label), longest = wide(max_duration_);
-  std::vector<double> p(longest);
+  std::vector<double> p(max_duration_);
   double beyond = 1;  // P(K bins or more)
-  for (std::size_t k = 0; k < longest; ++k) {
-    p[k] = std::max(durations.probability(static_cast<std::int64_t>(k) + 1), kFloor);
-    if (k + 1 < longest) beyond -= p[k];
+  for (int k = 0; k < max_duration_; ++k) {
+    p[k] = std::max(durations.probability(k + 1), kFloor);
+    if (k + 1 < max_duration_) beyond -= p[k];
   }
   beyond = std::max(beyond, kFloor);
   if (tail_) {
     const double excess = durations.mean_excess(max_duration_);
     const double q = std::clamp(excess / (1 + excess), kLeastLeft, 1 - kLeastLeft);
-    chain.log_tail[c] = std::log(q);
+    chain.log_tail[label] = std::log(q);
     p.back() = beyond * (1 - q);
   }
   const double left = tail_ ? beyond - p.back() : 0;
-  std::fill_n(p.begin(), shortest_[c] - 1, 0.0);
+  std::fill_n(p.begin(), shortest_[label] - 1, 0.0);
   const double sum = std::accumulate(p.begin(), p.end(), left);
-  for (std::size_t k = 0; k < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k] / sum);
+  const RowView scores(chain.duration_bias, labels_);
+  for (int k = 0; k < max_duration_; ++k) scores(k, label) = std::log(p[k] / sum);
 }
 
 // The other labels share what `label` had of following itself.
 void SegmentLaw::leave_always(int label, ChainModel& chain) const {
-  const std::size_t labels = wide(labels_), c = wide(label);
-  double* row = &chain.transition[c * labels];
-  row[c] = kNegativeInfinity;
+  const std::span<double> row = RowView(chain.transition, labels_).row(label);
+  row[label] = kNegativeInfinity;
   double sum = 0;
-  for (std::size_t to = 0; to < labels; ++to) sum += std::exp(row[to]);
-  for (std::size_t to = 0; to < labels; ++to) {
-    if (to == c) continue;
-    row[to] = sum > 0 ? row[to] - std::log(sum) : -std::log(static_cast<double>(labels_ - 1));
+  for (const double score : row) sum += std::exp(score);
+  for (int to = 0; to < labels_; ++to) {
+    if (to == label) continue;
+    row[to] = sum > 0 ? row[to] - std::log(sum) : -std::log(labels_ - 1);
   }
 }
 
 void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain,
                           const FrozenParts& frozen) const {
-  const std::size_t labels = wide(labels_);
+  const std::size_t labels = labels_;
   // A distribution over labels.
   const auto set = [&](const double* of, double* scores) {
     std::vector<double> seen(labels);
@@ -265,55 +267,53 @@ void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain,
     set(&counts.transition[from * labels], &chain.transition[from * labels]);
   if (frozen.duration) return;
   // Where labels share a law, each has the counts of all.
-  const std::size_t longest = wide(chain.max_duration);
-  std::vector<double> seen(longest);
+  const RowView durations(counts.duration, labels_);
+  std::vector<double> seen(chain.max_duration);
   double beyond = 0;
-  for (std::size_t c = 0; c < labels; ++c) {
+  for (int c = 0; c < labels_; ++c) {
     if (!tied_) {
-      seen.assign(longest, 0);
+      std::ranges::fill(seen, 0.0);
       beyond = 0;
     }
-    for (std::size_t k = 0; k < longest; ++k) seen[k] += std::max(0.0, counts.duration[k * labels + c]);
+    for (int k = 0; k < chain.max_duration; ++k) seen[k] += std::max(0.0, durations(k, c));
     if (chain.has_tail()) beyond += std::max(0.0, counts.tail[c]);
-    if (!tied_) maximize_durations(seen, beyond, static_cast<int>(c), chain);
+    if (!tied_) maximize_durations(seen, beyond, c, chain);
   }
   for (int c = 0; c < labels_ && tied_; ++c) maximize_durations(seen, beyond, c, chain);
 }
 
 void SegmentLaw::maximize_durations(const std::vector<double>& seen, double beyond, int label,
                                     ChainModel& chain) const {
-  const std::size_t labels = wide(labels_), c = wide(label), longest = wide(chain.max_duration);
-  const bool tail = tail_ && chain.log_tail[c] > kNegativeInfinity;
+  const int longest = chain.max_duration;
+  const RowView scores(chain.duration_bias, labels_);
+  const bool tail = tail_ && chain.log_tail[label] > kNegativeInfinity;
   double segments = 0, bins = 0;
-  for (std::size_t k = 0; k < longest; ++k) {
+  for (int k = 0; k < longest; ++k) {
     segments += seen[k];
-    bins += static_cast<double>(k + 1) * seen[k];
+    bins += (k + 1) * seen[k];
   }
   if (segments < kSeldom) return;
   if (!tail) beyond = 0;
   bins += beyond;
   // Formulas say how many bins segments have after the first `before`.
-  const std::size_t before = wide(shortest_[c] - 1);
-  bins -= static_cast<double>(before) * segments;
+  const int before = shortest_[label] - 1;
+  bins -= before * segments;
   if (kind_ == LawKind::kGeometric) {
     const double q = std::clamp(1 - segments / bins, kLeastLeft, 1 - kLeastLeft);
-    for (std::size_t k = before; k < longest; ++k)
-      chain.duration_bias[k * labels + c] = std::log(1 - q) + static_cast<double>(k - before) * std::log(q);
-    chain.log_tail[c] = std::log(q);
+    for (int k = before; k < longest; ++k) scores(k, label) = std::log(1 - q) + (k - before) * std::log(q);
+    chain.log_tail[label] = std::log(q);
     return;
   }
   std::vector<double> p;
   if (kind_ == LawKind::kTable) {
-    p = likeliest_allowed(
-        seen, [&](std::size_t k) { return chain.duration_bias[k * labels + c] > kNegativeInfinity; });
+    p = likeliest_allowed(seen, [&](std::int64_t k) { return scores(k, label) > kNegativeInfinity; });
   } else {
-    p = fit_negative_binomial({seen.begin() + static_cast<std::ptrdiff_t>(before), seen.end()},
-                              bins / segments, tail);
+    p = fit_negative_binomial({seen.data() + before, seen.data() + seen.size()}, bins / segments, tail);
     p.insert(p.begin(), before, 0.0);
     // Never worse than what there is.
     std::vector<double> old(longest);
-    for (std::size_t k = before; k < longest; ++k) old[k] = std::exp(chain.duration_bias[k * labels + c]);
-    if (tail) old.back() /= -std::expm1(chain.log_tail[c]);
+    for (int k = before; k < longest; ++k) old[k] = std::exp(scores(k, label));
+    if (tail) old.back() /= -std::expm1(chain.log_tail[label]);
     if (log_likelihood(seen, p) < log_likelihood(seen, old)) p = old;
   }
   double last = std::log(p.back());
@@ -321,12 +321,12 @@ void SegmentLaw::maximize_durations(const std::vector<double>& seen, double beyo
     const double at_end = seen.back();
     if (at_end > kSeldom) {
       const double q = std::clamp(beyond / (at_end + beyond), kLeastLeft, 1 - kLeastLeft);
-      chain.log_tail[c] = std::log(q);
+      chain.log_tail[label] = std::log(q);
     }
-    last += std::log(-std::expm1(chain.log_tail[c]));
+    last += std::log(-std::expm1(chain.log_tail[label]));
   }
-  for (std::size_t k = 0; k + 1 < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k]);
-  chain.duration_bias[(longest - 1) * labels + c] = last;
+  for (int k = 0; k + 1 < longest; ++k) scores(k, label) = std::log(p[k]);
+  scores(longest - 1, label) = last;
 }
 
 int SegmentLaw::free_parameters(const FrozenParts& frozen) const {

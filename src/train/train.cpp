@@ -53,8 +53,8 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
 std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engine) {
   std::size_t bytes = fixed_memory(setup.inputs.kept_bytes);
   for (const TrainingData* data : {&setup.inputs.training, &setup.inputs.validation})
-    bytes += wide(data->positions()) * sizeof(float) *
-             (wide(data->num_tracks) + data->boundary_arrays() * wide(setup.first.num_labels()));
+    bytes += data->positions() * sizeof(float) *
+             (data->num_tracks + data->boundary_arrays() * setup.first.num_labels());
   return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
 }
 
@@ -66,7 +66,7 @@ std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& option
   constexpr std::size_t kThreadMemory = std::size_t{128} << 10;  // stack and heap of a thread
   const std::size_t fit =
       objective_bytes(setup.inputs.training, setup.first, options.engine, NeedOf::kUsual) +
-      vectors * coordinates * sizeof(double) + kRunMemory + wide(options.engine.threads) * kThreadMemory;
+      vectors * coordinates * sizeof(double) + kRunMemory + options.engine.threads * kThreadMemory;
   return std::max(wide(resident_bytes().all()) + fit, wide(peak_resident_bytes()));
 }
 
@@ -82,7 +82,7 @@ void cut_for(const TrainOptions& options, TrainingSetup& setup) {
   setup.inputs.training = cut_into_windows(setup.inputs.training, options.adamw.window);
 }
 
-std::string short_number(double value) { return formatted("%.3g", value); }
+std::string short_number(double value) { return fmt::format("{:.3g}", value); }
 
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
@@ -150,7 +150,7 @@ std::vector<TrainingRecord::Durations> durations_of(const PathCounts& counts, co
                                                     const std::vector<std::vector<Segment>>& decoded) {
   std::vector<std::vector<std::int64_t>> found(parameters.labels.size());
   for (const std::vector<Segment>& path : decoded)
-    for (const Segment& segment : path) found[wide(segment.label)].push_back(segment.end - segment.begin);
+    for (const Segment& segment : path) found[segment.label].push_back(segment.end - segment.begin);
   std::vector<TrainingRecord::Durations> durations;
   durations.reserve(found.size());
   for (std::size_t c = 0; c < found.size(); ++c)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -28,7 +29,7 @@ class LabelReader {
   LabelReader(const std::vector<std::string>& paths, const std::vector<Label>& known)
       : fixed_(!known.empty()), paths_(paths) {
     file_.labels = known;
-    for (std::size_t c = 0; c < known.size(); ++c) index_.emplace(known[c].name, static_cast<int>(c));
+    for (int c = 0; c < count_of(known); ++c) index_.emplace(known[c].name, c);
   }
 
   LabelFile read(const LabelTimes& times) {
@@ -82,7 +83,7 @@ class LabelReader {
     if (const std::string problem = name_problem(name); !problem.empty())
       refuse(line, problem, "change the label in column 4");
     check_label_count(file_.labels.size() + 1, source_, line_name(line));
-    const int label = static_cast<int>(file_.labels.size());
+    const int label = count_of(file_.labels);
     index_.emplace(name, label);
     file_.labels.push_back({name, color});
     return label;

@@ -43,7 +43,7 @@ struct LabelChoice {
 inline constexpr int kNoLabel = -1;
 inline constexpr int choice_number(std::size_t index) { return -2 - static_cast<int>(index); }
 inline constexpr bool is_choice(int label) { return label < kNoLabel; }
-inline constexpr std::size_t choice_index(int label) { return static_cast<std::size_t>(-2 - label); }
+inline constexpr std::size_t choice_index(int label) { return -2 - label; }
 
 // A pale grey: most of a chromosome is background, which should not be what one sees of it.
 inline constexpr std::array<std::uint8_t, 3> kBackgroundColor = {224, 224, 224};

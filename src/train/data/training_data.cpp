@@ -30,14 +30,14 @@ class PatternNumbers {
         const auto [at, is_new] =
             found_.try_emplace(std::string_view(reinterpret_cast<const char*>(row), bytes_), next);
         if (is_new) rows_.insert(rows_.end(), row, row + columns_);
-        if (static_cast<std::int64_t>(found_.size()) > kMostPatterns) return false;
+        if (std::ssize(found_) > kMostPatterns) return false;
         numbers[t] = at->second;
       }
       before = row;
     }
     return true;
   }
-  FeaturePatterns patterns() && { return {std::move(rows_), static_cast<std::int64_t>(found_.size())}; }
+  FeaturePatterns patterns() && { return {std::move(rows_), std::ssize(found_)}; }
 
  private:
   std::size_t columns_, bytes_;
@@ -48,7 +48,7 @@ class PatternNumbers {
 }  // namespace
 
 void find_patterns(TrainingData& data) {
-  PatternNumbers numbers(static_cast<std::size_t>(data.num_tracks));
+  PatternNumbers numbers(data.num_tracks);
   bool are_few = data.num_tracks > 0;
   for (TrainingPiece& piece : data.pieces) are_few = are_few && numbers.add(piece, piece.pattern_of);
   std::shared_ptr<const FeaturePatterns> patterns;
@@ -91,7 +91,7 @@ std::vector<std::int64_t> known_boundaries(const TrainingPiece& piece) {
 }  // namespace
 
 PathCounts count_paths(const TrainingData& data) {
-  const auto labels = static_cast<std::size_t>(data.num_labels);
+  const std::size_t labels = data.num_labels;
   PathCounts counts;
   for (auto* list : {&counts.positions, &counts.segments}) list->assign(labels, 0.0);
   counts.transition.assign(labels * labels, 0.0);
@@ -99,12 +99,11 @@ PathCounts count_paths(const TrainingData& data) {
   for (const TrainingPiece& piece : data.pieces) {
     const Segment* before = nullptr;
     for (const Segment& segment : piece.segments) {
-      const auto c = static_cast<std::size_t>(segment.label);
+      const std::size_t c = segment.label;
       counts.positions[c] += static_cast<double>(segment.end - segment.begin);
       counts.segments[c] += 1;
       counts.durations[c].push_back(segment.end - segment.begin);
-      if (before != nullptr && touch(*before, segment))
-        counts.transition[static_cast<std::size_t>(before->label) * labels + c] += 1;
+      if (before != nullptr && touch(*before, segment)) counts.transition[before->label * labels + c] += 1;
       before = &segment;
     }
   }

@@ -92,7 +92,7 @@ struct TrainingData {
   }
   std::int64_t segments() const {
     std::int64_t sum = 0;
-    for (const TrainingPiece& piece : pieces) sum += static_cast<std::int64_t>(piece.segments.size());
+    for (const TrainingPiece& piece : pieces) sum += std::ssize(piece.segments);
     return sum;
   }
   // Bins that no line of the label file labels.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -132,13 +133,13 @@ std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs, const 
 // Rows [first, first + length).
 std::vector<float> read_rows(RowReader& rows, std::int64_t first, std::int64_t length) {
   const std::size_t columns = rows.columns();
-  std::vector<float> values(static_cast<std::size_t>(length) * columns);
+  std::vector<float> values(length * columns);
   RowBuffer buffer;
   for (std::int64_t begin = 0; begin < length; begin += kSlab) {
     const std::int64_t end = std::min(length, begin + kSlab);
     const ScoreArray slab = rows.read(first + begin, first + end, buffer);
-    const std::size_t skip = static_cast<std::size_t>(begin) * columns;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin) * columns; ++i)
+    const std::size_t skip = begin * columns;
+    for (std::size_t i = 0; i < (end - begin) * columns; ++i)
       values[skip + i] = slab.f32 != nullptr ? slab.f32[i] : static_cast<float>(slab.f64[i]);
   }
   return values;
@@ -153,7 +154,7 @@ class Reader {
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken, SpooledText* stats,
                     TrainingInputs& found) {
-    data_.num_labels = static_cast<int>(labels_.labels.size());
+    data_.num_labels = count_of(labels_.labels);
     data_.num_tracks = static_cast<int>(num_tracks_);
     for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, found);
     return std::move(data_);
@@ -204,7 +205,7 @@ class Reader {
                   TrainingInputs& found) const {
     const std::size_t columns =
         num_tracks_ + (scores.start ? scores.start->columns() : 0) + (scores.end ? scores.end->columns() : 0);
-    found.row_bytes += static_cast<std::size_t>(total_bins(bins)) * columns * sizeof(float);
+    found.row_bytes += total_bins(bins) * columns * sizeof(float);
     check_memory_limit(options_.max_memory, found.row_bytes, "keeping the tracks in memory",
                        " up to the end of " + message_text(sequence.title),
                        "give more, twice as much or so, or use fewer regions (-r)");
@@ -312,7 +313,7 @@ std::vector<std::string> column_names(const std::vector<std::string>& given, con
     for (std::int64_t f = 0; f < columns; ++f) names.push_back(fmt::format("track{}", f + 1));
     return names;
   }
-  if (static_cast<std::int64_t>(given.size()) != columns)
+  if (std::ssize(given) != columns)
     throw UsageError(
         fmt::format("--track-names has {} names, but {} has {} columns", given.size(), path, columns),
         "give one name per column, separated by commas");
@@ -346,7 +347,7 @@ TrainingData widened(TrainingData data, const std::vector<Track>& own, const std
   const NameIndex places = NameIndex::of(tracks);
   for (const Track& track : own) column.push_back(*places.find(track.name));
   for (TrainingPiece& piece : data.pieces) {
-    const auto length = static_cast<std::size_t>(piece.length);
+    const std::size_t length = piece.length;
     std::vector<float> rows(length * columns, std::numeric_limits<float>::quiet_NaN());
     for (std::size_t t = 0; t < length; ++t)
       for (std::size_t i = 0; i < own.size(); ++i)
@@ -406,7 +407,7 @@ std::size_t kept_bytes(const TrainingInputs& found) {
   constexpr std::size_t kPiece = 900, kSegment = 40;
   std::size_t bytes = 0;
   for (const TrainingData* data : {&found.training, &found.validation})
-    bytes += data->pieces.size() * kPiece + static_cast<std::size_t>(data->segments()) * kSegment;
+    bytes += data->pieces.size() * kPiece + data->segments() * kSegment;
   return bytes;
 }
 
@@ -468,8 +469,8 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const std::vect
     return reading_parameters(may_lack ? own_tracks(sample, tracks) : tracks, bin_size, Centering::kNone);
   };
   TrainingInputs found;
-  found.validation.num_labels = static_cast<int>(labels.labels.size());
-  found.validation.num_tracks = static_cast<int>(tracks.size());
+  found.validation.num_labels = count_of(labels.labels);
+  found.validation.num_tracks = count_of(tracks);
   for (std::size_t i = 0; i < samples.size(); ++i)
     read_sample(options, samples[i], i, files.size() > 1 ? files[i] : labels, parameters_of(samples[i]),
                 tracks, found);

@@ -9,6 +9,7 @@
 
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
@@ -30,23 +31,22 @@ std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles& rol
 template <class Sums>
 void count_segments(const ChainModel& model, const std::vector<Segment>& segments, double weight,
                     Sums& sums) {
-  const auto labels = wide(model.num_labels);
+  const RowView transition(sums.transition, model.num_labels), durations(sums.duration, model.num_labels);
   const std::int64_t longest = model.max_duration;
   int before = -1;
   for (const Segment& segment : segments) {
-    const std::size_t c = wide(segment.label);
+    const int c = segment.label;
     if (before >= 0) {
-      sums.transition[wide(before) * labels + c] += weight;
+      transition(before, c) += weight;
     } else if (model.initial == InitialTerm::kUniform) {
-      const TransitionsInto all = transitions_into(model, segment.label);
+      const TransitionsInto all = transitions_into(model, c);
       for (int from = 0; from < model.num_labels; ++from)
-        sums.transition[wide(from) * labels + c] +=
-            weight * (std::exp(model.transition_at(from, segment.label) - all.largest) / all.sum);
+        transition(from, c) += weight * (std::exp(model.transition_at(from, c) - all.largest) / all.sum);
     }
     const std::int64_t duration = segment.end - segment.begin;
-    sums.duration[static_cast<std::size_t>(std::min(duration, longest) - 1) * labels + c] += weight;
+    durations(std::min(duration, longest) - 1, c) += weight;
     if (duration > longest) sums.tail[c] += weight * static_cast<double>(duration - longest);
-    before = segment.label;
+    before = c;
   }
 }
 
@@ -79,8 +79,7 @@ bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool
 
 // Whether a score that is given for the start or end of this label's segments rules it out at bin t.
 bool is_ruled_out(const std::vector<float>& scores, std::int64_t t, int label, int num_labels) {
-  return !scores.empty() && scores[static_cast<std::size_t>(t) * wide(num_labels) + wide(label)] ==
-                                -std::numeric_limits<float>::infinity();
+  return !scores.empty() && scores[t * num_labels + label] == -std::numeric_limits<float>::infinity();
 }
 
 // What transitions, durations and the edges give to the scores of the segments, with the labels of `model`.
@@ -91,8 +90,8 @@ void add_chain_scores(const ChainModel& model, const std::vector<Segment>& segme
     sum.add(model.duration_score(segment.end - segment.begin, segment.label));
     before = segment.label;
   }
-  if (!model.start_scores.empty()) sum.add(model.start_scores[wide(segments.front().label)]);
-  if (!model.end_scores.empty()) sum.add(model.end_scores[wide(segments.back().label)]);
+  if (!model.start_scores.empty()) sum.add(model.start_scores[segments.front().label]);
+  if (!model.end_scores.empty()) sum.add(model.end_scores[segments.back().label]);
 }
 
 // What the scores of their positions give, with the labels of the window.
@@ -135,8 +134,8 @@ double true_score(const EdgeRoles& roles, const ScoreWindow& window, bool has_ro
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,
                      ParameterGradient& gradient) {
   count_segments(model, piece.segments, weight, gradient);
-  gradient.start[wide(piece.segments.front().label)] += weight;
-  gradient.end[wide(piece.segments.back().label)] += weight;
+  gradient.start[piece.segments.front().label] += weight;
+  gradient.end[piece.segments.back().label] += weight;
 }
 
 void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double weight,
@@ -147,7 +146,7 @@ void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double 
 
 PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piece) {
   const ChainModel& model = parameters.chain;
-  const auto name = [&](int label) { return in_quotes(parameters.labels[wide(label)].name); };
+  const auto name = [&](int label) { return in_quotes(parameters.labels[label].name); };
   for (std::size_t i = 0; i < piece.segments.size(); ++i) {
     const Segment& segment = piece.segments[i];
     const std::int64_t duration = segment.end - segment.begin;
@@ -181,10 +180,10 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
     if (before != nullptr && model.transition_at(before->label, segment.label) == kNegativeInfinity)
       return problem("the segment of " + name(segment.label) + " follows a segment of " +
                      name(before->label) + ", a transition that the parameters forbid");
-    if (segment.begin == 0 && (model.start_scores[wide(segment.label)] == kNegativeInfinity ||
+    if (segment.begin == 0 && (model.start_scores[segment.label] == kNegativeInfinity ||
                                (starts_here && initial_term(model, segment.label) == kNegativeInfinity)))
       return problem("a piece begins with " + name(segment.label) + ", which the parameters forbid");
-    if (is_last && model.end_scores[wide(segment.label)] == kNegativeInfinity)
+    if (is_last && model.end_scores[segment.label] == kNegativeInfinity)
       return problem("a piece ends with " + name(segment.label) + ", which the parameters forbid");
   }
   return {};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/counts.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -21,7 +22,7 @@ constexpr double kFirstDegrees = 8, kFirstSize = 30;
 constexpr int kStartSteps = 30;
 constexpr double kNormalDeviation = 1.4826;  // over the median distance from the median
 
-std::size_t columns_of(const TrainingData& data) { return static_cast<std::size_t>(data.num_tracks); }
+std::size_t columns_of(const TrainingData& data) { return data.num_tracks; }
 
 // Calls visit(row) for every bin.
 template <class Visit>
@@ -40,7 +41,7 @@ Quartiles quartiles_of(std::vector<float> values) {
     const auto place =
         values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
     std::ranges::nth_element(values, place);
-    return static_cast<double>(*place);
+    return (*place);
   };
   return {at(0.25), at(0.5), at(0.75)};
 }
@@ -136,7 +137,7 @@ bool DensityEmissions::has_value(std::size_t observed, const float* row) const {
 void DensityEmissions::find_distinct(std::size_t observed) {
   const ObservedTrack& one = rules_.observed[observed];
   Values& values = values_[observed];
-  const auto bins = static_cast<std::size_t>(data_->positions());
+  const std::size_t bins = data_->positions();
   std::unordered_map<std::uint64_t, std::uint32_t> found;
   bool are_few = true;
   visit_rows(*data_, [&](const float* row) {
@@ -151,8 +152,7 @@ void DensityEmissions::find_distinct(std::size_t observed) {
     std::memcpy(&bits[1], &beside, sizeof(float));
     const auto [at, is_new] = found.try_emplace(std::uint64_t{bits[0]} << 32 | bits[1],
                                                 static_cast<std::uint32_t>(values.distinct.size()));
-    if (is_new)
-      values.distinct.push_back({static_cast<double>(row[one.column]), static_cast<double>(beside), 0});
+    if (is_new) values.distinct.push_back({row[one.column], beside, 0});
     values.of_bin.push_back(at->second);
     are_few = values.distinct.size() * kFewDistinct <= bins;
   });
@@ -165,7 +165,7 @@ double DensityEmissions::least_scale_of(std::size_t observed) const {
   const Quartiles found = quartiles_of(values);
   if (found.high > found.low) return kLeastScale * (found.high - found.low);
   double squares = 0;
-  for (const float value : values) squares += std::pow(static_cast<double>(value) - found.middle, 2);
+  for (const float value : values) squares += std::pow(value - found.middle, 2);
   const double deviation = std::sqrt(squares / std::max(1.0, static_cast<double>(values.size())));
   return deviation > 0 ? kLeastScale * deviation : 1e-6;
 }
@@ -220,10 +220,9 @@ std::vector<std::vector<WeightedValue>> DensityEmissions::weighted_values(const 
         for (const std::size_t c : of) weight += posterior[c];
         if (weight < kNegligible) continue;
         if (!known.of_bin.empty()) {
-          if (known.of_bin[bin] != kNoValue) values[known.of_bin[bin]].weight += static_cast<double>(weight);
+          if (known.of_bin[bin] != kNoValue) values[known.of_bin[bin]].weight += weight;
         } else if (has_value(group.observed, row)) {
-          values.push_back({static_cast<double>(row[one.column]), static_cast<double>(row[one.beside]),
-                            static_cast<double>(weight)});
+          values.push_back({row[one.column], row[one.beside], weight});
         }
       }
     }
@@ -315,7 +314,7 @@ void DensityEmissions::set_coordinates(std::span<const double> coordinates, Para
 
 std::vector<FreeNumber> DensityEmissions::free_numbers(const PosteriorRows& posteriors,
                                                        const Parameters& parameters, int threads) const {
-  const auto first = static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
+  const std::size_t first = std::ranges::count_if(parameters.tracks, &Track::is_input);
   std::vector<FreeNumber> found;
   for (const Group& group : groups_of(parameters)) {
     const auto values = weighted_values(group, posteriors, parameters, threads);
@@ -331,7 +330,7 @@ std::vector<FreeNumber> DensityEmissions::free_numbers(const PosteriorRows& post
         found.back().densities.push_back(group.tracks[i] - first);
         const DensitySlopes slopes(density);
         for (const WeightedValue& one : values[i]) {
-          const double slope = slopes(one.x, one.beside).by[static_cast<std::size_t>(part)];
+          const double slope = slopes(one.x, one.beside).by[place_of(part)];
           found.back().information += one.weight * slope * slope;
         }
       }
@@ -343,8 +342,8 @@ std::vector<FreeNumber> DensityEmissions::free_numbers(const PosteriorRows& post
 int DensityEmissions::free_parameters(const Parameters& parameters) const {
   std::size_t free = 0;
   if (rules_.law)
-    free += static_cast<std::size_t>(std::ranges::count_if(
-        rules_.law->ranges, [](const CoordinateRange& range) { return range.low < range.high; }));
+    free += std::ranges::count_if(rules_.law->ranges,
+                                  [](const CoordinateRange& range) { return range.low < range.high; });
   for (const Group& group : groups_of(parameters))
     for (const DensityPart part : kDensityParts) {
       if (rules_.frozen[part]) continue;
@@ -362,8 +361,8 @@ TrainingData cluster_view(const DensityRules& rules, const TrainingData& data) {
     quartiles.push_back(quartiles_of(values_of(data, one.column)));
   const auto seen = [&](std::size_t i, const float* row) {
     const ObservedTrack& one = rules.observed[i];
-    const auto x = static_cast<double>(row[one.column]);
-    const double beside = one.first.beside.empty() ? 1 : static_cast<double>(row[one.beside]);
+    const double x = row[one.column];
+    const double beside = one.first.beside.empty() ? 1 : row[one.beside];
     if (!(beside > 0) || std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
     if (one.first.family == DensityFamily::kBetaBinomial) return std::clamp(x / beside, 0.0, 1.0);
     if (one.first.family == DensityFamily::kNegativeBinomial)
@@ -375,12 +374,12 @@ TrainingData cluster_view(const DensityRules& rules, const TrainingData& data) {
   };
   TrainingData view;
   view.num_labels = data.num_labels;
-  view.num_tracks = static_cast<int>(observed);
+  view.num_tracks = count_of(rules.observed);
   for (const TrainingPiece& piece : data.pieces) {
     TrainingPiece part;
     part.length = piece.length;
     part.evidence = piece.evidence;
-    part.features.reserve(static_cast<std::size_t>(piece.length) * observed);
+    part.features.reserve(piece.length * observed);
     for (std::size_t i = 0; i < piece.features.size(); i += columns)
       for (std::size_t f = 0; f < observed; ++f)
         part.features.push_back(static_cast<float>(seen(f, piece.features.data() + i)));

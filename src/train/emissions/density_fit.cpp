@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/cholesky.h"
+#include "core/counts.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -120,7 +121,7 @@ class Climb {
           shared = places_.size();
           places_.push_back({i, part});
         }
-        index_[i][static_cast<std::size_t>(part)] = shared;
+        index_[i][place_of(part)] = shared;
       }
     }
   }
@@ -134,8 +135,7 @@ class Climb {
   Density moved(std::size_t i, const std::vector<double>& numbers) const {
     Density density = *densities_[i];
     for (const DensityPart part : kDensityParts)
-      if (const auto at = index_[i][static_cast<std::size_t>(part)])
-        set_coordinate(density, part, numbers[*at]);
+      if (const auto at = index_[i][place_of(part)]) set_coordinate(density, part, numbers[*at]);
     return density;
   }
 
@@ -272,10 +272,8 @@ std::vector<double> pooled(std::size_t count, Best best) {
   }
   std::vector<double> numbers(count);
   for (std::size_t b = 0; b < blocks.size(); ++b)
-    std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(blocks[b].first),
-              b + 1 < blocks.size() ? numbers.begin() + static_cast<std::ptrdiff_t>(blocks[b + 1].first)
-                                    : numbers.end(),
-              blocks[b].number);
+    std::fill(&numbers[blocks[b].first],
+              numbers.data() + (b + 1 < blocks.size() ? blocks[b + 1].first : count), blocks[b].number);
   return numbers;
 }
 
@@ -403,7 +401,7 @@ void restore_order(std::span<Density* const> densities) {
   const std::vector<double> numbers = pooled(densities.size(), [&](std::size_t first, std::size_t last) {
     double sum = 0;
     for (std::size_t i = first; i < last; ++i) sum += coordinate(*densities[i], DensityPart::kMean);
-    return sum / static_cast<double>(last - first);
+    return ratio(sum, last - first);
   });
   for (std::size_t i = 0; i < numbers.size(); ++i)
     set_coordinate(*densities[i], DensityPart::kMean, numbers[i]);

@@ -20,8 +20,8 @@ struct WeightedValue {
 
 struct PartSet {
   std::array<bool, kPartCount> parts{};  // in the order of kDensityParts
-  bool operator[](DensityPart part) const { return parts[static_cast<std::size_t>(part)]; }
-  bool& operator[](DensityPart part) { return parts[static_cast<std::size_t>(part)]; }
+  bool operator[](DensityPart part) const { return parts[place_of(part)]; }
+  bool& operator[](DensityPart part) { return parts[place_of(part)]; }
   bool any() const { return parts[0] || parts[1] || parts[2]; }
 };
 

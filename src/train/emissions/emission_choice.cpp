@@ -1,5 +1,7 @@
 #include "train/emissions/emission_choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -102,14 +104,12 @@ class RuleMaker {
   }
 
  private:
-  std::string first_unused() const {
-    return tracks_[static_cast<std::size_t>(std::ranges::find(used_, false) - used_.begin())].name;
-  }
+  std::string first_unused() const { return tracks_[std::ranges::find(used_, false) - used_.begin()].name; }
 
   std::optional<std::size_t> find(std::string_view name) const {
     const auto at = std::ranges::find(tracks_, name, &Track::name);
     if (at == tracks_.end()) return std::nullopt;
-    return static_cast<std::size_t>(at - tracks_.begin());
+    return at - tracks_.begin();
   }
 
   void add_named(const EmissionChoice& choice) {
@@ -134,10 +134,10 @@ class RuleMaker {
     for (std::size_t f = 0; f < tracks_.size(); ++f)
       if (!used_[f]) left.push_back(f);
     if (pairs && left.size() % 2 != 0)
-      throw UsageError("--emission " + std::string(family) +
-                           " takes pairs of tracks, successes and trials; there are " +
-                           std::to_string(left.size()) + " tracks",
-                       "give the tracks in pairs, or say which with SUCCESSES/TRIALS=" + std::string(family));
+      throw UsageError(
+          fmt::format("--emission {} takes pairs of tracks, successes and trials; there are {} tracks",
+                      family, left.size()),
+          "give the tracks in pairs, or say which with SUCCESSES/TRIALS=" + std::string(family));
     for (std::size_t i = 0; i < left.size(); i += pairs ? 2 : 1)
       add(left[i], pairs ? std::optional(left[i + 1]) : std::nullopt, family);
   }
@@ -193,8 +193,7 @@ class RuleMaker {
     const std::size_t columns = tracks_.size();
     for (const TrainingPiece& piece : raw_.pieces)
       for (std::size_t i = column, bin = 0; i < piece.features.size(); i += columns, ++bin)
-        if (!std::isnan(piece.features[i]))
-          visit(static_cast<double>(piece.features[i]), piece, static_cast<std::int64_t>(bin));
+        if (!std::isnan(piece.features[i])) visit(piece.features[i], piece, static_cast<std::int64_t>(bin));
   }
 
   // Outliers are anywhere between the least and the largest value.
@@ -249,7 +248,7 @@ EmissionChoice emission_choice(const std::string& text) {
 std::optional<DensityPart> density_part_from_name(std::string_view name) {
   const auto* const at = std::ranges::find(kDensityPartNames, name);
   if (at == kDensityPartNames.end()) return std::nullopt;
-  return kDensityParts[static_cast<std::size_t>(at - kDensityPartNames.begin())];
+  return kDensityParts[at - kDensityPartNames.begin()];
 }
 
 std::vector<std::string> ordered_tracks(const std::vector<std::string>& names) {
@@ -320,8 +319,7 @@ std::optional<DensityRules> density_rules_of(const EmissionWishes& wishes, Param
   rules.tied = wishes.tied;
   rules.frozen = wishes.frozen_parts;
   const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(parameters.tracks, name, &Track::name) -
-                                    parameters.tracks.begin());
+    return std::ranges::find(parameters.tracks, name, &Track::name) - parameters.tracks.begin();
   };
   std::vector<std::vector<Density*>> groups;
   for (Track& track : parameters.tracks) {
@@ -332,7 +330,7 @@ std::optional<DensityRules> density_rules_of(const EmissionWishes& wishes, Param
              one.first.beside == track.density.beside;
     });
     groups.resize(rules.observed.size() + (known == rules.observed.end() ? 1 : 0));
-    groups[static_cast<std::size_t>(known - rules.observed.begin())].push_back(&track.density);
+    groups[known - rules.observed.begin()].push_back(&track.density);
     if (known == rules.observed.end())
       rules.observed.push_back(
           {of, track.density.beside.empty() ? of : column_of(track.density.beside), track.density});

@@ -1,5 +1,7 @@
 #include "train/emissions/emissions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,7 +10,9 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "core/counts.h"
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "model/scores/feature_transform.h"
@@ -43,19 +47,19 @@ constexpr std::array<std::pair<EmissionFamily, std::string_view>, 6> kEmissionNa
 std::optional<std::size_t> absence_column(const TrainingData& data, std::size_t track) {
   const auto found = std::ranges::find(data.absence_of, track);
   if (found == data.absence_of.end()) return std::nullopt;
-  return static_cast<std::size_t>(data.num_tracks) - static_cast<std::size_t>(data.absence_of.end() - found);
+  return data.num_tracks - (data.absence_of.end() - found);
 }
 
 // Calls visit(value, piece, bin) for every bin in which a track has a value.
 template <class Visit>
 void visit_values(const TrainingData& data, std::size_t track, Visit visit) {
-  const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  const std::size_t tracks = data.num_tracks;
   const std::optional<std::size_t> absence = absence_column(data, track);
   for (const TrainingPiece& piece : data.pieces)
     for (std::size_t i = 0, bin = 0; i < piece.features.size(); i += tracks, ++bin) {
       const float value = piece.features[i + track];
       if (std::isnan(value) || (absence && piece.features[i + *absence] != 0)) continue;
-      visit(static_cast<double>(value), piece, static_cast<std::int64_t>(bin));
+      visit(value, piece, static_cast<std::int64_t>(bin));
     }
 }
 
@@ -115,14 +119,14 @@ void add_indicators(const FeatureOptions& options, const TrainingData& raw, std:
         visit_values(*data, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {
           if (value < 0 || value >= kMostCategories || value != std::floor(value))
             throw InputError({"", piece.place(bin, bin + 1),
-                              "the track " + in_quotes(tracks[f].name) + " has the value " +
-                                  formatted("%g", value) + ", which is no category",
+                              fmt::format("the track {} has the value {:g}, which is no category",
+                                          in_quotes(tracks[f].name), value),
                               "categories are whole numbers from 0 to 999; choose another emission"});
           largest = std::max(largest, value);
         });
     for (double value = 0; value <= largest; ++value) {
       const Track track = tracks[f];
-      tracks.push_back({.name = track.name + "=" + formatted("%g", value),
+      tracks.push_back({.name = fmt::format("{}={:g}", track.name, value),
                         .missing = track.missing,
                         .indicator_of = track.name,
                         .value = value});
@@ -148,7 +152,7 @@ bool is_count_family(EmissionFamily family) {
 
 EmissionFamily choose_emission(const TrainingData& raw) {
   bool binary = true, whole = true, overdispersed = false;
-  for (std::size_t f = 0; f < static_cast<std::size_t>(raw.num_tracks); ++f) {
+  for (std::size_t f = 0; f < wide(raw.num_tracks); ++f) {
     const ValueSummary found = summarize(raw, f);
     binary = binary && found.binary;
     whole = whole && found.whole;
@@ -185,11 +189,10 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
           options.threshold ? *options.threshold : poisson_threshold(found.mean, options.binarize_tail);
       if (found.maximum < track.threshold)
         warnings.push_back(
-            {"threshold-not-reached", "the largest value of the track " + in_quotes(track.name) + " is " +
-                                          formatted("%g", found.maximum) + ", below its threshold " +
-                                          formatted("%g", track.threshold) +
-                                          ", so that it is 0 everywhere and tells no labels apart; give "
-                                          "--threshold, or another --emission"});
+            {"threshold-not-reached",
+             fmt::format("the largest value of the track {} is {:g}, below its threshold {:g}, so that it is "
+                         "0 everywhere and tells no labels apart; give --threshold, or another --emission",
+                         in_quotes(track.name), found.maximum, track.threshold)});
       continue;
     }
     if (family == EmissionFamily::kCategorical) continue;
@@ -208,7 +211,7 @@ void apply_input_features(const std::vector<Track>& tracks, TrainingData& data) 
   std::vector<Track> inputs = tracks;
   std::erase_if(inputs, [](const Track& track) { return !track.is_input(); });
   apply_transforms(inputs, data);
-  data.num_tracks = static_cast<int>(inputs.size());
+  data.num_tracks = count_of(inputs);
   data.log_slopes = 0;
   for (std::size_t f = 0; f < inputs.size(); ++f)
     visit_values(data, f, [&](double feature, const TrainingPiece&, std::int64_t) {
@@ -223,7 +226,7 @@ void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
 
 ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_slopes_(data.log_slopes) {
   if (!is_count_family(family)) return;
-  const std::size_t values = static_cast<std::size_t>(data.num_tracks) - data.absence_of.size();
+  const std::size_t values = data.num_tracks - data.absence_of.size();
   for (std::size_t f = 0; f < values; ++f) {
     std::unordered_map<double, double> found;
     visit_values(data, f, [&](double value, const TrainingPiece&, std::int64_t) { found[value] += 1; });
@@ -234,7 +237,7 @@ ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_
 
 Emissions::Emissions(const EmissionPlan& plan, const TrainingData& data)
     : family_(plan.family),
-      columns_(static_cast<std::size_t>(data.num_tracks)),
+      columns_(data.num_tracks),
       inputs_((columns_ - data.absence_of.size() - data.indicator_of.size()) /
               (plan.family == EmissionFamily::kGaussian ? 2 : 1)),
       values_(plan.family, data),
@@ -370,7 +373,7 @@ int Emissions::free_parameters(const Parameters& parameters) const {
     of_label = 0;
     for (const auto& columns : indicators_) of_label += columns.size() - 1;
   }
-  return labels * static_cast<int>(of_label) + static_cast<int>(dispersion_.size());
+  return labels * static_cast<int>(of_label) + count_of(dispersion_);
 }
 
 }  // namespace semicrf

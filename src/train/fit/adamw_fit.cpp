@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "core/counts.h"
+
 namespace semicrf {
 namespace {
 
@@ -47,8 +49,8 @@ class Fit {
     loss_ += loss * positions;
     nll_ += nll * positions;
     state_.steps += 1;
-    const double first_bias = 1 - std::pow(kFirstDecay, static_cast<double>(state_.steps));
-    const double second_bias = 1 - std::pow(kSecondDecay, static_cast<double>(state_.steps));
+    const double first_bias = 1 - std::pow(kFirstDecay, state_.steps);
+    const double second_bias = 1 - std::pow(kSecondDecay, state_.steps);
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const double g = gradient_[i];
       double& m = state_.first_moment[i];
@@ -105,7 +107,7 @@ double learning_rate(const AdamWOptions& options, double passes, int max_passes,
   if (options.schedule == RateSchedule::kLinear) share = 1 - (1 - kLastShare) * done;
   if (options.schedule == RateSchedule::kCosine)
     share = kLastShare + (1 - kLastShare) * (1 + std::cos(std::numbers::pi * done)) / 2;
-  if (steps < options.warm_up) share *= static_cast<double>(steps + 1) / static_cast<double>(options.warm_up);
+  if (steps < options.warm_up) share *= ratio(steps + 1, options.warm_up);
   return options.learning_rate * share;
 }
 
@@ -116,11 +118,10 @@ void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamW
   Fit fit(problem, options, anchor, state);
   while (!state.finished) {
     const std::vector<std::size_t> order = shuffled(problem.num_pieces(), options.seed, state.iteration);
-    const auto batch = static_cast<std::size_t>(std::max(1, options.batch));
+    const std::size_t batch = std::max(1, options.batch);
     for (std::size_t i = 0; i < order.size(); i += batch) {
       double passes = state.iteration;
-      if (options.schedule == RateSchedule::kCosine)
-        passes += static_cast<double>(i) / static_cast<double>(order.size());
+      if (options.schedule == RateSchedule::kCosine) passes += ratio(i, order.size());
       const double rate = learning_rate(options, passes, rule.max_iterations, state.steps);
       fit.step(std::span(order).subspan(i, std::min(batch, order.size() - i)), rate);
     }

@@ -34,7 +34,7 @@ class FreeRange {
 };
 
 std::size_t first_density(const Parameters& parameters) {
-  return static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
+  return std::ranges::count_if(parameters.tracks, &Track::is_input);
 }
 
 class Densities : public EmissionSpace {
@@ -71,7 +71,7 @@ class Densities : public EmissionSpace {
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
       double sum = 0;
       for (const std::size_t i : numbers_[k].densities)
-        sum += derivatives.densities[i * kPartCount + static_cast<std::size_t>(numbers_[k].part)];
+        sum += derivatives.densities[i * kPartCount + place_of(numbers_[k].part)];
       gradient[k] = sum * ranges_[k].slope(number(parameters, k)) * scale_[k];
     }
   }

@@ -18,9 +18,9 @@ void finish_iteration(const StopRule& rule, FitState& state) {
   if (state.best_validation && state.iteration - state.best_iteration >= rule.patience)
     return state.finish(true,
                         fmt::format("the validation NLL did not improve for {} iterations", rule.patience));
-  if (state.losses.size() > static_cast<std::size_t>(kTolerancePeriod)) {
+  if (std::ssize(state.losses) > kTolerancePeriod) {
     const double last = state.losses.back();
-    const double before = state.losses[state.losses.size() - 1 - static_cast<std::size_t>(kTolerancePeriod)];
+    const double before = state.losses[state.losses.size() - 1 - kTolerancePeriod];
     if (before - last < rule.tolerance * std::fabs(last))
       return state.finish(true, "the objective hardly decreases any more");
   }

@@ -7,6 +7,7 @@
 
 #include "core/chain_model.h"
 #include "core/error.h"
+#include "core/row_view.h"
 #include "core/text/names.h"
 #include "train/emissions/emission_choice.h"
 
@@ -114,11 +115,11 @@ double log_slope(double p) { return 1 - p; }
 
 // (K, C): segments of a duration; those beyond K count at K.
 std::vector<double> duration_counts(const PathCounts& counts, const ChainModel& chain) {
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
   std::vector<double> seen(chain.duration_bias.size(), 0.0);
-  for (std::size_t c = 0; c < labels; ++c)
+  const RowView rows(seen, chain.num_labels);
+  for (int c = 0; c < chain.num_labels; ++c)
     for (const std::int64_t d : counts.durations[c])
-      seen[static_cast<std::size_t>(std::min<std::int64_t>(d, chain.max_duration) - 1) * labels + c] += 1;
+      rows(std::min<std::int64_t>(d, chain.max_duration) - 1, c) += 1;
   return seen;
 }
 
@@ -203,9 +204,7 @@ void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& 
               [&](std::size_t c) { return scale(kDoubtful * counts.positions[c]); });
   if (is_free(ParameterPart::kBoundary)) {
     const std::size_t inputs =
-        first_.boundary
-            ? tracks * static_cast<std::size_t>(first_.boundary->last - first_.boundary->first + 1)
-            : 1;
+        first_.boundary ? tracks * (first_.boundary->last - first_.boundary->first + 1) : 1;
     const auto of_weight = [&](std::size_t i) {
       return scale(counts.segments[i / inputs] + penalty.l2_boundary);
     };

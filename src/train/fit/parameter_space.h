@@ -47,9 +47,7 @@ class TableStretch {
   void chain(std::span<const double> table_gradient, std::span<double> gradient) const;
 
  private:
-  std::size_t entry(std::size_t i) const {
-    return (static_cast<std::size_t>(first_ - 1) + i) * labels_ + label_;
-  }
+  std::size_t entry(std::size_t i) const { return ((first_ - 1) + i) * labels_ + label_; }
 
   int first_;
   std::size_t label_, labels_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/threads/parallel.h"
 #include "train/ranks/ranks.h"
@@ -25,12 +26,11 @@ double squares(double weight, const std::vector<double>& x, const std::vector<do
 }
 
 double roughness(double weight, const ChainModel& chain, std::vector<double>* gradient) {
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
-  const auto longest = static_cast<std::size_t>(chain.max_duration);
+  const std::size_t labels = chain.num_labels;
   const std::vector<double>& bias = chain.duration_bias;
   double sum = 0;
-  for (std::size_t row = 1; row + 1 < longest; ++row) {
-    const double k = static_cast<double>(row + 1);
+  for (int row = 1; row + 1 < chain.max_duration; ++row) {
+    const double k = row + 1;
     const double cube = k * k * k;
     for (std::size_t i = row * labels; i < (row + 1) * labels; ++i) {
       const double bend = bias[i + labels] - 2 * bias[i] + bias[i - labels];
@@ -74,8 +74,7 @@ double changes(double weight, const std::vector<Track>& tracks, const std::vecto
       const double unit = penalty_unit(first[i], part);
       const double change = (coordinate(tracks[begin + i].density, part) - coordinate(first[i], part)) / unit;
       sum += change * change;
-      if (gradient != nullptr)
-        (*gradient)[i * kPartCount + static_cast<std::size_t>(part)] += weight * change / unit;
+      if (gradient != nullptr) (*gradient)[i * kPartCount + place_of(part)] += weight * change / unit;
     }
   return 0.5 * weight * sum;
 }
@@ -187,7 +186,7 @@ void TrainingProblem::validate_beside(std::span<const double> x) const {
 
 double TrainingProblem::validation_nll(std::span<const double> x) const {
   const double total = sums_.nll(PieceSums::Of::kValidation, {}, space_.unpack(x), objective_, nullptr);
-  return total / static_cast<double>(validation_.positions());
+  return ratio(total, validation_.positions());
 }
 
 }  // namespace semicrf

@@ -59,14 +59,14 @@ ScoreWindow allowed_scores(const ScoreWindow& window, const ChainModel& model,
   MemoryScoreSource source(window, model.num_labels);
   const ScoreWindow allowed =
       ConstrainedSource(source, model, constraints, threads, penalty).read(0, window.length, buffers);
-  const std::size_t labels = wide(model.num_labels);
+  const std::size_t labels = model.num_labels;
   std::vector<double>& emissions = buffers.emissions.f64;
   for (const LabelEvidence& one : evidence)
     for (std::size_t i = 0; i < one.log_weights.size(); ++i) {
       // One segment counts once, single bins each.
       const std::int64_t end = one.one_segment ? one.begin + 1 : one.end;
       for (std::int64_t t = one.begin; t < end; ++t)
-        emissions[static_cast<std::size_t>(t) * labels + wide(one.labels[i])] += one.log_weights[i];
+        emissions[t * labels + one.labels[i]] += one.log_weights[i];
     }
   return allowed;
 }

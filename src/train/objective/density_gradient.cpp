@@ -19,7 +19,7 @@ constexpr double kNothing = 1e-13;
 DensityGradient::DensityGradient(const Parameters& parameters) : labels_(parameters.labels.size()) {
   const std::vector<Track>& tracks = parameters.tracks;
   const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(tracks, name, &Track::name) - tracks.begin());
+    return std::ranges::find(tracks, name, &Track::name) - tracks.begin();
   };
   for (std::size_t f = 0; f < tracks.size(); ++f) {
     if (tracks[f].is_input()) ++inputs_;
@@ -37,7 +37,7 @@ DensityGradient::DensityGradient(const Parameters& parameters) : labels_(paramet
 void DensityGradient::add(const TrainingPiece& piece, const double* derivatives, int threads,
                           ParameterGradient& gradient) const {
   const std::size_t size = columns_.size() * kPartCount;
-  const auto stretches = wide(ceil_div(piece.length, kBinsTogether));
+  const std::size_t stretches = ceil_div(piece.length, kBinsTogether);
   std::vector<double> sums(stretches * size);
   parallel_for(threads, stretches, [&](std::size_t i, int) {
     const std::int64_t begin = static_cast<std::int64_t>(i) * kBinsTogether;
@@ -49,15 +49,14 @@ void DensityGradient::add(const TrainingPiece& piece, const double* derivatives,
 void DensityGradient::add_bins(const TrainingPiece& piece, const double* derivatives, std::int64_t begin,
                                std::int64_t end, double* sums) const {
   for (std::int64_t t = begin; t < end; ++t) {
-    const float* row = piece.features.data() + static_cast<std::size_t>(t) * inputs_;
-    const double* by = derivatives + static_cast<std::size_t>(t) * labels_;
+    const float* row = piece.features.data() + t * inputs_;
+    const double* by = derivatives + t * labels_;
     double* sum = sums;
     for (const Column& column : columns_) {
       double factor = 0;
       for (const Term& term : column.terms) factor += term.weight * by[term.label];
       if (!(std::fabs(factor) < kNothing)) {
-        const DensitySlopes::Slopes slopes =
-            column.slopes(static_cast<double>(row[column.of]), static_cast<double>(row[column.beside]));
+        const DensitySlopes::Slopes slopes = column.slopes(row[column.of], row[column.beside]);
         for (std::size_t part = 0; part < kPartCount; ++part) sum[part] += factor * slopes.by[part];
       }
       sum += kPartCount;

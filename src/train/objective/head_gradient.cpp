@@ -24,7 +24,7 @@ constexpr std::int64_t kPatternStretch = 1 << 16;
 constexpr double kNegligible = 1e-13;
 
 SEMICRF_INLINE void add_row(double factor, const float* x, std::size_t count, double* sums) {
-  for (std::size_t i = 0; i < count; ++i) sums[i] += factor * static_cast<double>(x[i]);
+  for (std::size_t i = 0; i < count; ++i) sums[i] += factor * x[i];
 }
 
 // Where the true segments have a derivative of -1.
@@ -56,7 +56,7 @@ SEMICRF_INLINE void add_position(const HeadJob& job, const SeenFeatures& seen, s
 SEMICRF_INLINE void sum_derivatives(const HeadJob& job, std::size_t inputs) {
   for (std::int64_t t = job.begin; t < job.end; ++t) {
     const SeenFeatures seen = seen_by(job, t);
-    const double* row = job.derivatives + static_cast<std::size_t>(t) * job.labels;
+    const double* row = job.derivatives + t * job.labels;
     for (std::size_t c = 0; c < job.labels; ++c)
       if (!(std::fabs(row[c]) < kNegligible)) add_position(job, seen, inputs, c, row[c]);
   }
@@ -66,7 +66,7 @@ SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
   const std::vector<Segment>& segments = job.piece->segments;
   auto segment = std::ranges::upper_bound(segments, job.begin, {}, &Segment::end);
   for (; segment != segments.end() && segment->begin < job.end; ++segment) {
-    const auto c = static_cast<std::size_t>(segment->label);
+    const std::size_t c = segment->label;
     const std::int64_t first = job.truth == Truth::kEnds ? segment->end - 1 : segment->begin;
     const std::int64_t last = job.truth == Truth::kStarts ? segment->begin : segment->end - 1;
     const bool hidden = (job.truth == Truth::kStarts && first == 0 && job.piece->cut.left) ||
@@ -78,7 +78,7 @@ SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
 }
 
 SEMICRF_INLINE void sum_head(const HeadJob& job) {
-  const std::size_t inputs = job.tracks * static_cast<std::size_t>(job.last - job.first + 1);
+  const std::size_t inputs = job.tracks * (job.last - job.first + 1);
   job.derivatives != nullptr ? sum_derivatives(job, inputs) : sum_truth(job, inputs);
 }
 
@@ -107,7 +107,7 @@ struct PatternJob {
 };
 
 SEMICRF_INLINE void add_rows(const PatternJob& job) {
-  const double* row = job.derivatives + static_cast<std::size_t>(job.begin) * job.labels;
+  const double* row = job.derivatives + job.begin * job.labels;
   for (std::int64_t t = job.begin; t < job.end; ++t, row += job.labels) {
     double* sums = job.sums + job.pattern_of[t] * job.labels;
     for (std::size_t c = 0; c < job.labels; ++c) sums[c] += row[c];
@@ -130,13 +130,13 @@ void add_rows_best(const PatternJob& job) {
 
 // Sums of one head over the whole piece; `weights` or `bias` may be empty.
 void add_head(HeadJob job, int threads, std::span<double> weights, std::span<double> bias) {
-  const std::size_t inputs = job.tracks * static_cast<std::size_t>(job.last - job.first + 1);
+  const std::size_t inputs = job.tracks * (job.last - job.first + 1);
   const std::size_t size = job.labels * (inputs + 1);
-  const auto stretches = static_cast<std::size_t>((job.piece->length + kStretch - 1) / kStretch);
+  const std::size_t stretches = (job.piece->length + kStretch - 1) / kStretch;
   std::vector<double> sums(stretches * size, 0.0);
-  parallel_for(threads, stretches, [&](std::size_t i, int) {
+  parallel_for(threads, stretches, [&](std::int64_t i, int) {
     HeadJob part = job;
-    part.begin = static_cast<std::int64_t>(i) * kStretch;
+    part.begin = i * kStretch;
     part.end = std::min(part.begin + kStretch, job.piece->length);
     part.bias = sums.data() + i * size;
     part.weights = weights.empty() ? nullptr : part.bias + job.labels;
@@ -153,12 +153,12 @@ void add_head(HeadJob job, int threads, std::span<double> weights, std::span<dou
 // multiplied with it once.
 void add_repeated(const HeadJob& job, int threads, std::span<double> weights, std::span<double> bias) {
   const TrainingPiece& piece = *job.piece;
-  const auto patterns = static_cast<std::size_t>(piece.patterns->count);
+  const std::size_t patterns = piece.patterns->count;
   const std::size_t labels = job.labels, size = patterns * labels;
-  const auto stretches = static_cast<std::size_t>((piece.length + kPatternStretch - 1) / kPatternStretch);
+  const std::size_t stretches = (piece.length + kPatternStretch - 1) / kPatternStretch;
   std::vector<double> sums(stretches * size, 0.0);
-  parallel_for(threads, stretches, [&](std::size_t i, int) {
-    const std::int64_t begin = static_cast<std::int64_t>(i) * kPatternStretch;
+  parallel_for(threads, stretches, [&](std::int64_t i, int) {
+    const std::int64_t begin = i * kPatternStretch;
     const std::int64_t end = std::min(begin + kPatternStretch, piece.length);
     add_rows_best({job.derivatives, piece.pattern_of.data(), labels, begin, end, sums.data() + i * size});
   });

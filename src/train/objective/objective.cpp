@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones have sums of their own
 constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
-constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
+constexpr std::int64_t kMostShards = 64;      // each keeps sums of its own
 
 // For boundaries between lines of one label, tried one after the other: the smaller, the more digits are left
 // of the scores of the boundary.
@@ -36,7 +37,7 @@ constexpr double kPenaltyMargin = 45;  // e^-45 is nothing beside 1
 
 // As many as threads, but an engine on every device.
 int workers_for(std::size_t shards, const EngineOptions& options) {
-  const int most = std::max({1, options.threads, static_cast<int>(options.devices.size())});
+  const int most = std::max({1, options.threads, count_of(options.devices)});
   return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, most);
 }
 
@@ -160,7 +161,7 @@ class PieceEvaluator {
           for (const std::size_t i : shards[shard]) put(bytes, found[i]);
       return bytes;
     });
-    for (int rank = 1; rank < static_cast<int>(parts.size()); ++rank) {
+    for (int rank = 1; rank < count_of(parts); ++rank) {
       ByteReader reader(parts[rank]);
       for (std::size_t shard = 0; shard < shards.size(); ++shard)
         if (owners[shard] == rank)
@@ -220,7 +221,7 @@ class PieceEvaluator {
     }
     const int side_by_side = workers_for(mine.size(), options_);
     part.threads = std::max(1, options_.threads / side_by_side);
-    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
+    std::vector<std::unique_ptr<Engine>> engines(side_by_side);
     engines.front() = std::move(first);
     parallel_for(side_by_side, mine.size(), [&](std::size_t i, int worker) {
       std::unique_ptr<Engine>& engine = engines[worker];
@@ -232,8 +233,7 @@ class PieceEvaluator {
 
   // Devices are taken in turn.
   static EngineOptions of_worker(EngineOptions options, int worker) {
-    if (!options.devices.empty())
-      options.devices = {options.devices[static_cast<std::size_t>(worker) % options.devices.size()]};
+    if (!options.devices.empty()) options.devices = {options.devices[worker % options.devices.size()]};
     return options;
   }
 
@@ -251,7 +251,7 @@ class PieceEvaluator {
     }
     std::ranges::stable_sort(shards, std::greater<>(),
                              [&](const auto& shard) { return data_.pieces[shard.front()].length; });
-    const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
+    const std::int64_t goal = std::max(kShard, positions / kMostShards + 1);
     std::int64_t filled = goal;
     for (const std::size_t i : pieces) {
       if (data_.pieces[i].length > kLongPiece) continue;
@@ -380,7 +380,7 @@ class PieceEvaluator {
     const bool with_gradient = batch.setup().with_gradient;
     if (with_gradient)
       add_counts(roles_ && has_role_chain_ ? roles_->fold(counts) : counts, *sums.front().gradient);
-    const int share = std::max(1, threads / static_cast<int>(sums.size()));
+    const int share = std::max(1, threads / count_of(sums));
     parallel_for(threads, sums.size(), [&](std::size_t shard, int) {
       for (std::size_t i = batch.setup().shard_begin(shard); i < batch.setup().shard_ends[shard]; ++i)
         sums[shard].value += results[i].log_partition - truths[i];
@@ -480,8 +480,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     return need == NeedOf::kUsual ? decoder->usual_viterbi_bytes(length)
                                   : decoder->viterbi_bytes(length, true);
   };
-  const auto labels = static_cast<std::size_t>(engine->model().num_labels);
-  const auto decoded_labels = static_cast<std::size_t>(decoder->model().num_labels);
+  const std::size_t labels = engine->model().num_labels;
+  const std::size_t decoded_labels = decoder->model().num_labels;
   // Boundary scores that are given take no room of their own, but copies of them do.
   const std::size_t arrays = parameters.boundary || data.boundary_arrays() > 0 ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
@@ -489,29 +489,28 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const std::size_t decoded_scores = project && !cut.any() ? 0 : decoded_labels * arrays * score;
   std::size_t position = project && !partly ? sizeof(int) : labels * arrays * (score + sizeof(double));
   if (partly) position += 3 * labels * sizeof(double);  // allowed_scores.h
-  const auto most = static_cast<std::size_t>(side_by_side);
+  const std::size_t most = side_by_side;
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
   std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
-    const auto length = static_cast<std::size_t>(piece.length);
+    const std::size_t length = piece.length;
     needs.push_back(std::max(of_engine(piece.length) + length * position,
                              of_decoding(piece.length) + length * decoded_scores));
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }
   if (const std::int64_t batch = engine->batches().batch_positions(); batch > 0) {
-    const std::int64_t shard =
-        std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
-    const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));
+    const std::int64_t shard = std::max(longest, positions / kMostShards + kLongPiece);
+    const std::size_t together = std::min(positions, batch + shard);
     const std::size_t bytes = of_engine(batch) + together * position;
     needs.assign(positions / batch + 1, bytes);
   }
   std::sort(needs.begin(), needs.end(), std::greater<>());
   needs.resize(std::min(needs.size(), most));
-  const auto long_pieces = static_cast<std::size_t>(
+  const std::size_t long_pieces =
       std::count_if(data.pieces.begin(), data.pieces.end(),
-                    [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
+                    [](const TrainingPiece& piece) { return piece.length > kLongPiece; });
   std::size_t shards = kMostShards + long_pieces;
   if (need == NeedOf::kUsual) shards = std::min(shards, static_cast<std::size_t>(positions / kShard) + 1);
   std::size_t entries = parameters.chain.duration_bias.size();

@@ -35,8 +35,7 @@ struct ParameterGradient {
         tail(parameters.chain.log_tail.size()),
         start(parameters.labels.size()),
         end(parameters.labels.size()),
-        densities(kPartCount *
-                  static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_density))) {
+        densities(kPartCount * std::ranges::count_if(parameters.tracks, &Track::is_density)) {
     if (!parameters.boundary) return;
     start_weights.resize(parameters.boundary->start_weights.size());
     start_bias.resize(parameters.boundary->start_bias.size());

@@ -83,14 +83,13 @@ double PieceBatch::prepare(std::size_t i, int threads) {
 // Scores of the log densities of the tracks.
 void PieceBatch::score_densities(const TrainingPiece& piece, int threads, Work& work) const {
   const DensityScores& densities = *setup_.densities;
-  const auto labels = static_cast<std::size_t>(setup_.parameters.num_labels());
+  const std::size_t labels = setup_.parameters.num_labels();
   const auto fill = [&](auto& scores) {
-    resize_large(scores, static_cast<std::size_t>(piece.length) * labels);
+    resize_large(scores, piece.length * labels);
     parallel_ranges(threads, 0, piece.length, kScoredTogether, [&](std::int64_t from, std::int64_t to) {
       std::vector<double> features;
       for (std::int64_t t = from; t < to; ++t)
-        densities.score(piece.features.data() + static_cast<std::size_t>(t) * densities.inputs(), features,
-                        scores.data() + static_cast<std::size_t>(t) * labels);
+        densities.score(piece.features.data() + t * densities.inputs(), features, scores.data() + t * labels);
     });
   };
   if (setup_.precision == Precision::kDouble) {
@@ -136,11 +135,10 @@ PosteriorArrays PieceBatch::wanted(Work& work) {
     return arrays;
   }
   const WantedHeads heads = wanted_heads();
-  const auto room = [&](std::vector<double>& rows, bool is_wanted) {
-    if (!is_wanted) return static_cast<double*>(nullptr);
-    const std::size_t roles = setup_.has_role_chain ? static_cast<std::size_t>(setup_.roles->count()) : 1;
-    rows.resize(static_cast<std::size_t>(work.window.length) *
-                static_cast<std::size_t>(setup_.parameters.num_labels()) * roles);
+  const auto room = [&](std::vector<double>& rows, bool is_wanted) -> double* {
+    if (!is_wanted) return nullptr;
+    rows.resize(work.window.length * setup_.parameters.num_labels() *
+                (setup_.has_role_chain ? setup_.roles->count() : 1));
     return rows.data();
   };
   arrays.labels = room(work.cover, true);
@@ -194,7 +192,7 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
 // what its expected counts lack; and its posteriors become those of the model's labels.
 void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
   const EdgeRoles& roles = *setup_.roles;
-  const auto width = static_cast<std::size_t>(roles.chain().num_labels);
+  const std::size_t width = roles.chain().num_labels;
   ExpectedCounts truth, lacking;
   truth.shape_for(roles.chain());
   lacking.shape_for(roles.base());
@@ -274,9 +272,9 @@ void PieceBatch::take_truth(const TrainingPiece& piece, Work& work, ParameterGra
   const std::size_t labels = gradient.start.size();
   take_true_counts(piece, gradient);
   for (const Segment& segment : piece.segments) {
-    const auto c = static_cast<std::size_t>(segment.label);
-    const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;
-    const std::size_t last = static_cast<std::size_t>(segment.end - 1) * labels + c;
+    const std::size_t c = segment.label;
+    const std::size_t first = segment.begin * labels + c;
+    const std::size_t last = (segment.end - 1) * labels + c;
     for (std::size_t i = first; i <= last; i += labels) work.cover[i] -= 1;
     const bool starts_here = !piece.cut.left || segment.begin > 0;
     const bool ends_here = !piece.cut.right || segment.end < piece.length;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "core/counts.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {
@@ -82,7 +83,7 @@ double PieceSums::nll(Of of, std::span<const std::size_t> pieces, const Paramete
 }
 
 double PieceSums::mean_nll(Of of, const Parameters& parameters) const {
-  return nll(of, {}, parameters, {}, nullptr) / static_cast<double>(data(of).positions());
+  return ratio(nll(of, {}, parameters, {}, nullptr), data(of).positions());
 }
 
 std::vector<std::vector<Segment>> PieceSums::paths(const Parameters& parameters) const {
@@ -121,7 +122,7 @@ void PieceSums::serve(const Parameters& first) const {
 }
 
 std::vector<int> share_out(std::span<const std::int64_t> positions, int ranks) {
-  std::vector<std::int64_t> load(static_cast<std::size_t>(ranks));
+  std::vector<std::int64_t> load(ranks);
   std::vector<int> owners;
   for (const std::int64_t count : positions) {
     const auto least = std::min_element(load.begin(), load.end());

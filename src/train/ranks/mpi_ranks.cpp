@@ -43,7 +43,7 @@ class MpiRanks : public Ranks {
  protected:
   std::vector<std::string> collect(std::string bytes) override {
     const std::uint64_t size = bytes.size();
-    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
+    std::vector<std::uint64_t> sizes(size_);
     MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (rank_ > 0) {
       for_each_message(bytes,

@@ -1,11 +1,15 @@
 #include "train/start/fit_transforms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 
+#include "core/counts.h"
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/lacking_tracks.h"
@@ -20,10 +24,10 @@ namespace {
 // Calls visit(raw value) for every training bin with a value.
 template <class Visit>
 void for_each_value(const TrainingData& data, std::size_t track, Visit visit) {
-  const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  const std::size_t tracks = data.num_tracks;
   for (const TrainingPiece& piece : data.pieces)
     for (std::size_t i = track; i < piece.features.size(); i += tracks)
-      if (!std::isnan(piece.features[i])) visit(static_cast<double>(piece.features[i]));
+      if (!std::isnan(piece.features[i])) visit(piece.features[i]);
 }
 
 struct Moments {
@@ -63,7 +67,7 @@ Moments moments(const TrainingData& data, std::size_t index, const Track& plain)
 // The first bin whose value has no finite feature.
 std::optional<std::size_t> transform_present(const Track& track, TrainingPiece& piece, std::size_t column,
                                              std::size_t columns) {
-  const auto bins = static_cast<std::size_t>(piece.length);
+  const std::size_t bins = piece.length;
   float* values = piece.features.data() + column;
   if (!keeps_absence(track)) return transform_values(track, values, bins, columns);
   for (std::size_t t = 0; t < bins; ++t)
@@ -99,8 +103,8 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
     if (std::fabs(found.mean) > kMaxNumber || found.deviation > kMaxNumber)
       throw InputError(
           {"", "",
-           "the track " + in_quotes(track.name) + " has values too large for a parameter file (mean " +
-               formatted("%g", found.mean) + ", deviation " + formatted("%g", found.deviation) + ")",
+           fmt::format("the track {} has values too large for a parameter file (mean {:g}, deviation {:g})",
+                       in_quotes(track.name), found.mean, found.deviation),
            "values such as 3.4e38 often stand for \"no data\": leave them out of the track"});
     track.center = found.mean;
     // A deviation lost in the rounding of float values is none.
@@ -135,8 +139,7 @@ void apply_transforms(const std::vector<Track>& tracks, TrainingData& data) {
       if (!bad) continue;
       const auto bin = static_cast<std::int64_t>(*bad);
       throw InputError({"", piece.place(bin, bin + 1),
-                        transform_problem(tracks[f], static_cast<double>(piece.features[*bad * count + f])),
-                        ""});
+                        transform_problem(tracks[f], piece.features[*bad * count + f]), ""});
     }
   }
 }
@@ -144,13 +147,13 @@ void apply_transforms(const std::vector<Track>& tracks, TrainingData& data) {
 void add_derived_features(const std::vector<Track>& tracks, TrainingData& data) {
   std::vector<Track> inputs = tracks;
   const DerivedColumns derived = take_derived(inputs);
-  data.num_tracks = static_cast<int>(tracks.size());
+  data.num_tracks = count_of(tracks);
   data.absence_of = derived.absent;
   data.indicator_of = derived.indicated;
   if (derived.empty()) return;
   for (TrainingPiece& piece : data.pieces) {
-    std::vector<float> rows(static_cast<std::size_t>(piece.length) * tracks.size());
-    for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t)
+    std::vector<float> rows(piece.length * tracks.size());
+    for (std::size_t t = 0; t < wide(piece.length); ++t)
       derive_row(derived, inputs.size(), piece.features.data() + t * inputs.size(),
                  rows.data() + t * tracks.size());
     piece.features = std::move(rows);

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "core/cholesky.h"
+#include "core/counts.h"
 #include "core/error.h"
+#include "core/row_view.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/params/params_json.h"
@@ -64,16 +66,14 @@ std::vector<double> transition_scores(const PathCounts& counts, const PathCounts
   const std::size_t labels = counts.segments.size();
   std::vector<double> scores(labels * labels, kNegativeInfinity);
   for (std::size_t from = 0; from < labels; ++from) {
-    const auto allowed = [&](std::size_t to) {
-      const std::size_t i = from * labels + to;
-      return from != to || counts.transition[i] + held_out.transition[i] > 0;
-    };
+    const auto seen = RowView(counts.transition, labels).row(from),
+               beside = RowView(held_out.transition, labels).row(from);
+    const auto allowed = [&](std::size_t to) { return from != to || seen[to] + beside[to] > 0; };
     double total = 0;
     for (std::size_t to = 0; to < labels; ++to)
-      if (allowed(to)) total += counts.transition[from * labels + to] + kPseudoCount;
+      if (allowed(to)) total += seen[to] + kPseudoCount;
     for (std::size_t to = 0; to < labels; ++to)
-      if (allowed(to))
-        scores[from * labels + to] = std::log((counts.transition[from * labels + to] + kPseudoCount) / total);
+      if (allowed(to)) scores[from * labels + to] = std::log((seen[to] + kPseudoCount) / total);
   }
   return scores;
 }
@@ -128,27 +128,26 @@ std::vector<int> shortest_durations(const std::vector<std::string>& texts, const
     if (named == labels.end())
       throw UsageError("--min-duration " + text + ": there is no such label",
                        "the labels are " + joined(names_of(labels), ", "));
-    shortest[static_cast<std::size_t>(named - labels.begin())] =
-        bins_in(text, std::string_view(text).substr(equals + 1));
+    shortest[named - labels.begin()] = bins_in(text, std::string_view(text).substr(equals + 1));
   }
   return shortest;
 }
 
 void set_shortest_durations(const std::vector<int>& shortest, Parameters& parameters) {
-  for (std::size_t c = 0; c < shortest.size(); ++c) {
+  for (int c = 0; c < count_of(shortest); ++c) {
     if (shortest[c] == 1) continue;
     if (!parameters.duration.kind->is_table())
       throw UsageError(
           "--min-duration goes with a table of durations, not with a formula",
           "leave --duration out; durations that are geometric from N bins on have --max-duration N "
           "--tail --min-duration N");
-    set_minimum_duration(parameters, static_cast<int>(c), shortest[c]);
+    set_minimum_duration(parameters, c, shortest[c]);
   }
 }
 
 EmissionHead discriminant_emissions(const TrainingData& data) {
-  const auto labels = static_cast<std::size_t>(data.num_labels);
-  const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  const std::size_t labels = data.num_labels;
+  const std::size_t tracks = data.num_tracks;
   // Many tracks: their variances alone. A full covariance would cost tracks^2 per bin.
   constexpr std::size_t kMostCovaried = 256;
   const bool full = tracks <= kMostCovaried;
@@ -158,12 +157,11 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
     for (const TrainingPiece& piece : data.pieces)
       for (const Segment& segment : piece.segments)
         for (std::int64_t t = segment.begin; t < segment.end; ++t)
-          visit(static_cast<std::size_t>(segment.label),
-                piece.features.data() + static_cast<std::size_t>(t) * tracks);
+          visit(segment.label, piece.features.data() + t * tracks);
   };
   for_each_bin([&](std::size_t c, const float* x) {
     count[c] += 1;
-    for (std::size_t f = 0; f < tracks; ++f) mean[c * tracks + f] += static_cast<double>(x[f]);
+    for (std::size_t f = 0; f < tracks; ++f) mean[c * tracks + f] += x[f];
   });
   double total = 0;
   for (std::size_t c = 0; c < labels; ++c) {
@@ -174,7 +172,7 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
   std::vector<double> covariance(full ? tracks * tracks : tracks, 0.0);
   std::vector<double> d(tracks);
   for_each_bin([&](std::size_t c, const float* x) {
-    for (std::size_t f = 0; f < tracks; ++f) d[f] = static_cast<double>(x[f]) - mean[c * tracks + f];
+    for (std::size_t f = 0; f < tracks; ++f) d[f] = x[f] - mean[c * tracks + f];
     for (std::size_t f = 0; f < tracks; ++f) {
       if (!full) covariance[f] += d[f] * d[f];
       for (std::size_t g = 0; full && g <= f; ++g) covariance[f * tracks + g] += d[f] * d[g];
@@ -246,16 +244,15 @@ double tail_ratio(const std::vector<std::int64_t>& durations, int max_duration) 
 }  // namespace
 
 void set_initial_durations(const DurationShape& shape, const PathCounts& counts, Parameters& parameters) {
-  const std::size_t labels = parameters.labels.size();
   ChainModel& chain = parameters.chain;
   DurationSpec& spec = parameters.duration;
   chain.max_duration = shape.max_duration;
   const bool is_table = shape.kind->is_table();
   spec.kind = is_table ? find_duration_kind("negative_binomial") : shape.kind;
-  for (std::size_t c = 0; c < labels; ++c) {
+  for (int c = 0; c < parameters.num_labels(); ++c) {
     const std::vector<std::int64_t>& durations = counts.durations[c];
     spec.values.push_back(spec.kind->estimate(durations));
-    if (!shape.tail && static_cast<int>(c) != shape.background) {
+    if (!shape.tail && c != shape.background) {
       if (shape.background) spec.tail.push_back(0);
       continue;
     }
@@ -267,7 +264,7 @@ void set_initial_durations(const DurationShape& shape, const PathCounts& counts,
     spec.kind = shape.kind;
     spec.values.clear();
     // A linear chain has nothing to say about durations.
-    if (shape.max_duration == 1 && !shape.tail) chain.duration_bias.assign(labels, 0.0);
+    if (shape.max_duration == 1 && !shape.tail) chain.duration_bias.assign(chain.num_labels, 0.0);
   }
   chain.log_tail = tail_scores(spec);
 }

@@ -36,28 +36,27 @@ EmissionWishes wishes_of(const TrainOptions& options) {
 
 // Posteriors of the bins of which the label is known: 1; of all others 0.
 PosteriorRows known_labels(const TrainingData& data) {
-  const std::size_t labels = wide(data.num_labels);
+  const std::size_t labels = data.num_labels;
   PosteriorRows rows;
   for (const TrainingPiece& piece : data.pieces) {
-    std::vector<float>& row = rows.emplace_back(wide(piece.length) * labels);
+    std::vector<float>& row = rows.emplace_back(piece.length * labels);
     for (const Segment& segment : piece.segments)
-      for (std::int64_t t = segment.begin; t < segment.end; ++t)
-        row[wide(t) * labels + wide(segment.label)] = 1;
+      for (std::int64_t t = segment.begin; t < segment.end; ++t) row[t * labels + segment.label] = 1;
   }
   return rows;
 }
 
 // Sums of features over the bins of which the label is known.
 EmissionSums known_sums(const TrainingData& data) {
-  const std::size_t labels = wide(data.num_labels), columns = wide(data.num_tracks);
+  const std::size_t labels = data.num_labels, columns = data.num_tracks;
   EmissionSums sums{std::vector<double>(labels), std::vector<double>(labels * columns)};
   for (const TrainingPiece& piece : data.pieces)
     for (const Segment& segment : piece.segments)
       for (std::int64_t t = segment.begin; t < segment.end; ++t) {
-        const std::size_t c = wide(segment.label);
+        const std::size_t c = segment.label;
         sums.bins[c] += 1;
         for (std::size_t f = 0; f < columns; ++f)
-          sums.features[c * columns + f] += static_cast<double>(piece.features[wide(t) * columns + f]);
+          sums.features[c * columns + f] += piece.features[t * columns + f];
       }
   return sums;
 }

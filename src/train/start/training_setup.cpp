@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/process_memory.h"
+#include "core/sizes.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "inputs/arguments/input_arguments.h"
@@ -28,7 +29,7 @@
 namespace semicrf {
 namespace {
 
-std::string number(double value) { return formatted("%.15g", value); }
+std::string number(double value) { return fmt::format("{:.15g}", value); }
 
 // What changes the result, as it was asked for; what is absent was chosen.
 std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options, double margin,
@@ -38,7 +39,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   const auto add_texts = [&](const std::string& name, const std::vector<std::string>& texts) {
     if (!texts.empty()) add(name, joined(texts, " "));
   };
-  add("bin-size", std::to_string(bin_size));
+  add("bin-size", fmt::to_string(bin_size));
   add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");
   add_texts("region", options.input.regions);
   add_texts("val-region", options.val_regions);
@@ -57,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add_texts("tie", options.tie);
   add_texts("freeze", options.freeze);
   const ShapeOptions& shape = options.shape;
-  if (shape.max_duration) add("max-duration", std::to_string(*shape.max_duration));
+  if (shape.max_duration) add("max-duration", fmt::to_string(*shape.max_duration));
   if (shape.tail) add("tail", "yes");
   add_texts("min-duration", shape.min_durations);
   if (shape.no_boundary) add("boundary-window", "none");
@@ -78,12 +79,12 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
     add("learning-rate", number(options.adamw.learning_rate));
     if (options.adamw.schedule != RateSchedule::kLinear)
       add("schedule", options.adamw.schedule == RateSchedule::kCosine ? "cosine" : "constant");
-    if (options.adamw.warm_up > 0) add("warm-up", std::to_string(options.adamw.warm_up));
+    if (options.adamw.warm_up > 0) add("warm-up", fmt::to_string(options.adamw.warm_up));
     if (options.adamw.clip_norm > 0) add("clip-norm", number(options.adamw.clip_norm));
     add("weight-decay", number(options.adamw.weight_decay));
-    add("window", std::to_string(options.adamw.window));
-    add("batch", std::to_string(options.adamw.batch));
-    add("seed", std::to_string(options.adamw.seed));
+    add("window", fmt::to_string(options.adamw.window));
+    add("batch", fmt::to_string(options.adamw.batch));
+    add("seed", fmt::to_string(options.adamw.seed));
   } else {
     add("optimizer", "lbfgs");
   }
@@ -91,9 +92,9 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
 }
 
 std::vector<std::pair<std::string, std::string>> stop_list(const StopRule& stop) {
-  return {{"max-iterations", std::to_string(stop.max_iterations)},
+  return {{"max-iterations", fmt::to_string(stop.max_iterations)},
           {"tolerance", number(stop.tolerance)},
-          {"patience", std::to_string(stop.patience)}};
+          {"patience", fmt::to_string(stop.patience)}};
 }
 
 std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
@@ -173,7 +174,7 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   BoundaryHead head;
   head.first = first;
   head.last = last;
-  const std::size_t inputs = parameters.tracks.size() * static_cast<std::size_t>(last - first + 1);
+  const std::size_t inputs = parameters.tracks.size() * (last - first + 1);
   head.start_weights.assign(parameters.labels.size() * inputs, 0.0);
   head.end_weights = head.start_weights;
   parameters.boundary = head;
@@ -417,7 +418,7 @@ class SetUp {
   double mean_signal_duration(std::optional<int> background) const {
     double bins = 0, segments = 0;
     for (std::size_t c = 0; c < setup_.counts.segments.size(); ++c) {
-      if (background && c == static_cast<std::size_t>(*background)) continue;
+      if (background && c == wide(*background)) continue;
       bins += setup_.counts.positions[c];
       segments += setup_.counts.segments[c];
     }
@@ -445,7 +446,7 @@ class SetUp {
     setup_.fingerprint = fingerprint_of(options_, record);
     for (auto& entry : stop_list(options_.stop)) record.options.push_back(std::move(entry));
     record.positions = setup_.inputs.training.positions();
-    record.pieces = static_cast<std::int64_t>(setup_.inputs.training.pieces.size());
+    record.pieces = std::ssize(setup_.inputs.training.pieces);
     record.segments = setup_.inputs.training.segments();
     record.validation_positions = setup_.inputs.validation.positions();
   }
