@@ -39,7 +39,7 @@ EdgeBytes edge_bytes(const PieceChain& chain, const AnalysisList& analyses, std:
     const std::size_t plain_bytes =
         analyses.constraints ? ConstrainedShape(*edge->plain, edge->roles->base()).bytes_per_position()
                              : edge->plain->bytes_per_position();
-    const std::size_t plain = static_cast<std::size_t>(edge->positions + 2 * grid.warmup) * plain_bytes;
+    const std::size_t plain = (edge->positions + 2 * grid.warmup) * plain_bytes;
     for_each_pass(*edge->engine, *edge->scores, {edge->roles, nullptr}, analyses,
                   [&](std::size_t number, const WindowNeeds& needs) {
                     if (number != wanted) return;
@@ -52,7 +52,7 @@ EdgeBytes edge_bytes(const PieceChain& chain, const AnalysisList& analyses, std:
 }
 
 std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
-  return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
+  return (needs.score_bytes + needs.output_bytes) * source.length();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analyses/posteriors/posterior_summing.h"
+#include "core/counts.h"
 
 namespace semicrf {
 
@@ -50,7 +51,7 @@ void SequenceReport::add_path(const SegmentList& path, const PieceRecord& piece)
   SegmentList::Reader reader(path);
   std::optional<std::size_t> before;
   for (Segment segment; reader.next(segment);) {
-    const auto label = static_cast<std::size_t>(segment.label);
+    const std::size_t label = segment.label;
     decoded->add(label, location.end_base(segment.end) - location.begin_base(segment.begin),
                  segment.end - segment.begin);
     if (before) decoded->add_transition(*before, label);
@@ -102,11 +103,11 @@ void SequenceReport::finish(const std::vector<std::string>& labels) {
     for (std::size_t c = 0; c < stats.labels->size(); ++c) {
       LabelStats& label = (*stats.labels)[c];
       label.name = labels[c];
-      label.position_entropy /= static_cast<double>(positions_);
+      label.position_entropy = ratio(label.position_entropy, positions_);
     }
   if (positions_ == 0) return;
   stats.boundary_entropy = boundary_entropy(boundary_mass_, boundary_plogp_);
-  stats.position_entropy = label_entropy_ / static_cast<double>(positions_);
+  stats.position_entropy = ratio(label_entropy_, positions_);
 }
 
 }  // namespace semicrf

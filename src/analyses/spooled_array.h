@@ -33,12 +33,12 @@ class SpooledArray {
 
   // The values of block `index`, which begins at index * kBlock.
   void load_block(std::int64_t index, std::vector<Value>& block) const {
-    if (static_cast<std::size_t>(index) == spool_->size()) {
+    if (index == std::ssize(*spool_)) {
       block = open_block_;
       return;
     }
     block.resize(kBlock);
-    spool_->read(static_cast<std::size_t>(index), std::as_writable_bytes(std::span<Value>(block)));
+    spool_->read(index, std::as_writable_bytes(std::span<Value>(block)));
   }
 
   // `count` values from `first` on. Several threads may ask.

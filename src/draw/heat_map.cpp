@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -231,7 +232,7 @@ class Picture {
     const double y = y_of(map_.rows.size()) + 14;
     const bool two_sided = is_signed(map_.scale) || map_.scale == HeatScale::kLog;
     for (int i = 0; i < kSteps; ++i) {
-      const double at = static_cast<double>(i) / (kSteps - 1);
+      const double at = ratio(i, kSteps - 1);
       const double strength = two_sided ? 2 * at - 1 : at;
       canvas_.rect(kStep * i, y, kStep, 10,
                    std::string("class=\"") + (strength < 0 ? "less" : "more") + "\" fill-opacity=\"" +

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "core/counts.h"
+
 namespace semicrf {
 namespace {
 
@@ -24,7 +26,7 @@ double y_of(double observed) { return kTop + kSide * (1 - observed); }
 
 void draw_axes(Canvas& canvas) {
   for (int i = 0; i <= kTicks; ++i) {
-    const double at = static_cast<double>(i) / kTicks;
+    const double at = ratio(i, kTicks);
     canvas.line(x_of(0), y_of(at), x_of(1), y_of(at), "grid");
     canvas.line(x_of(at), y_of(0), x_of(at), y_of(1), "grid");
     canvas.text(x_of(at), y_of(0) + 16, Anchor::kMiddle, "tick", svg_significant(at));
@@ -85,10 +87,10 @@ Drawing draw_reliability(const std::string& title, const std::vector<Reliability
   Canvas canvas;
   canvas.text(kLeft, 14, Anchor::kStart, "title", title);
   draw_axes(canvas);
-  for (std::size_t i = 0; i < series.size(); ++i) {
+  for (int i = 0; i < count_of(series); ++i) {
     const Look& look = kLooks[i % kLooks.size()];
     draw_points(canvas, look, series[i]);
-    const double x = kLeft + static_cast<double>(i) * 150, y = kHeight - 16;
+    const double x = kLeft + i * 150, y = kHeight - 16;
     draw_mark(canvas, look, x + 4, y, series[i].name);
     canvas.text(x + 16, y + 4, Anchor::kStart, "", series[i].name);
   }

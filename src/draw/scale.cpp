@@ -1,5 +1,7 @@
 #include "draw/scale.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,7 +27,7 @@ std::string plain(double value, int digits) {
 }  // namespace
 
 std::string count_text(std::int64_t count) {
-  std::string digits = std::to_string(count < 0 ? -count : count);
+  std::string digits = fmt::to_string(count < 0 ? -count : count);
   for (std::size_t i = digits.size(); i > 3; i -= 3)
     digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(i - 3), ',');
   if (count < 0) digits.insert(digits.begin(), '-');
@@ -37,9 +39,9 @@ std::string share_text(double share) {
   return formatted(share > 0.9995 ? "%.0f %%" : "%.1f %%", 100 * share);
 }
 
-std::string short_number(double value) { return formatted("%.3g", value); }
+std::string short_number(double value) { return fmt::format("{:.3g}", value); }
 
-std::string exact_number(double value) { return formatted("%.9g", value); }
+std::string exact_number(double value) { return fmt::format("{:.9g}", value); }
 
 std::string bases_text(double bases, int digits) {
   if (units().one != "base") return plain(bases, digits) + " " + (bases == 1 ? units().one : units().many);
@@ -103,7 +105,7 @@ std::vector<long long> growing_classes(long long last, int most) {
   // The smallest factor with which the classes are few enough.
   for (double factor = 1.0 + 1e-9; edges.back() <= last; factor *= 1.02) {
     edges.assign(1, 1);
-    while (edges.back() <= last && edges.size() <= static_cast<std::size_t>(most))
+    while (edges.back() <= last && std::ssize(edges) <= most)
       edges.push_back(std::max(edges.back() + 1, static_cast<long long>(std::llround(
                                                      static_cast<double>(edges.back()) * factor))));
   }

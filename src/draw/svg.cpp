@@ -1,5 +1,7 @@
 #include "draw/svg.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 
@@ -78,13 +80,13 @@ int width_of(unsigned char first) {
 }  // namespace
 
 std::string svg_pixels(double value) {
-  std::string result = formatted("%.2f", value);
+  std::string result = fmt::format("{:.2f}", value);
   while (result.back() == '0') result.pop_back();
   if (result.back() == '.') result.pop_back();
   return result == "-0" ? "0" : result;
 }
 
-std::string svg_significant(double value) { return formatted("%.4g", value); }
+std::string svg_significant(double value) { return fmt::format("{:.4g}", value); }
 
 const char* ink_on(const Rgb& color) { return luminance(color) > 0.18 ? "#000" : "#fff"; }
 
@@ -181,7 +183,7 @@ std::string picture_styles() {
 
 double text_width(std::string_view text, double size) {
   int sum = 0;
-  for (const char c : text) sum += width_of(static_cast<unsigned char>(c));
+  for (const unsigned char c : text) sum += width_of(c);
   return sum * size / 1000;
 }
 
@@ -192,8 +194,8 @@ std::string fitted(std::string_view text, double width, double size) {
   std::size_t end = 0;
   while (end < text.size()) {
     std::size_t next = end + 1;  // where the next character begins
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0) == 0x80) ++next;
-    used += width_of(static_cast<unsigned char>(text[end])) * size / 1000;
+    while (next < text.size() && (text[next] & 0xc0) == 0x80) ++next;
+    used += width_of(text[end]) * size / 1000;
     if (used > room) break;
     end = next;
   }

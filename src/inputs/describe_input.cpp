@@ -21,7 +21,7 @@ namespace {
 
 std::string describe_array(const NpyArray& array) {
   const NpyHeader& header = array.header();
-  const std::string bits = std::to_string(8 * header.item_bytes());
+  const std::string bits = fmt::to_string(8 * header.item_bytes());
   return fmt::format("float{}{}{}, {} rows, {} columns\n", bits, header.big_endian ? ", big-endian" : "",
                      header.fortran_order ? ", Fortran order" : "", header.rows, header.columns);
 }

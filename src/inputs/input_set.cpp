@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
@@ -570,7 +571,7 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
     if (*rows == nullptr || (*rows)->bytes_per_row() == 0) continue;
-    const std::size_t bytes = (*rows)->bytes_per_row() * static_cast<std::size_t>((*rows)->rows());
+    const std::size_t bytes = (*rows)->bytes_per_row() * (*rows)->rows();
     if (bytes > cache) continue;
     cache -= bytes;
     scores.cached_bytes += bytes;
@@ -608,13 +609,11 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
     const Sequence& sequence = state_->sequences[i];
     const std::int64_t bins = total_bins(make_pieces(piece_request(i)));
-    const bool cached = state_->bigwig && static_cast<std::size_t>(sequence.bins) *
-                                                  (state_->tracks.size() + state_->derived.columns()) *
-                                                  sizeof(float) <=
-                                              cache_bytes;
+    const bool cached =
+        state_->bigwig &&
+        sequence.bins * (state_->tracks.size() + state_->derived.columns()) * sizeof(float) <= cache_bytes;
     const bool whole = bins > 0 && (cached || state_->parameters.centering == Centering::kMean);
-    const double share =
-        whole ? 1 : static_cast<double>(bins) / static_cast<double>(std::max<std::int64_t>(1, sequence.bins));
+    const double share = whole ? 1 : ratio(bins, std::max<std::int64_t>(1, sequence.bins));
     if (sequence.has_values) bases += static_cast<double>(sequence.length);
     read += share * static_cast<double>(sequence.length);
     if (state_->bigwig || !state_->options.generated.empty()) continue;

@@ -294,7 +294,7 @@ void TextTracks::read(const std::vector<InputArgument>& arguments, const KnownCh
       found = std::prev(texts.end());
     }
     const auto column = std::ranges::find(argument.text->columns, argument.column);
-    const auto place = static_cast<std::size_t>(column - argument.text->columns.begin());
+    const std::size_t place = column - argument.text->columns.begin();
     if (std::ranges::find(found->columns, place) != found->columns.end()) continue;
     found->columns.push_back(place);
     found->keys.push_back(key_of(argument));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/row_view.h"
 #include "core/text/names.h"
 #include "model/scores/feature_transform.h"
 
@@ -17,11 +18,11 @@ constexpr std::int64_t kSlab = 1 << 14;  // rows read at a time
 // common scale, so that the weights of different tracks can be compared.
 double weight_above_others(const EmissionHead& emission, std::size_t label, std::size_t track) {
   const std::size_t labels = emission.bias.size(), tracks = emission.weights.size() / labels;
+  const RowView weights(emission.weights, tracks);
   double others = 0;
   for (std::size_t c = 0; c < labels; ++c)
-    if (c != label) others += emission.weights[c * tracks + track];
-  return emission.weights[label * tracks + track] -
-         (labels > 1 ? others / static_cast<double>(labels - 1) : 0);
+    if (c != label) others += weights(c, track);
+  return weights(label, track) - (labels > 1 ? others / static_cast<double>(labels - 1) : 0);
 }
 
 // The track of each label, as its column among the input tracks that have a file.
@@ -83,7 +84,7 @@ void PeakSignal::open_sequence(const BinLocation& piece) {
   if (scores_ != nullptr && is_here(inputs_.sequences()[sequence_])) return;
   const auto found = std::ranges::find_if(inputs_.sequences(), is_here);
   if (found == inputs_.sequences().end()) throw std::logic_error("a piece is of no sequence of the inputs");
-  sequence_ = static_cast<std::size_t>(found - inputs_.sequences().begin());
+  sequence_ = found - inputs_.sequences().begin();
   scores_ = inputs_.open_scores(sequence_, {});
 }
 
@@ -96,7 +97,7 @@ void PeakSignal::visit_bins(const BinLocation& piece, std::size_t column, std::i
     const std::int64_t to = std::min(end, from + kSlab);
     const ScoreArray rows = scores_->rows->read(piece.first_bin + from, piece.first_bin + to, buffer_);
     for (std::int64_t bin = from; bin < to; ++bin) {
-      const auto row = static_cast<std::size_t>(bin - from);
+      const std::size_t row = bin - from;
       const double value = rows.at(row * columns + column);
       const bool is_missing =
           (!buffer_.missing.empty() && buffer_.missing[row] != 0) || !std::isfinite(value);

@@ -27,7 +27,7 @@ ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::
 // Rows in place from `first` on; empty where there are none.
 ScoreArray in_place_from(const RowReader& reader, std::int64_t first) {
   ScoreArray rows = reader.in_place();
-  const std::size_t skip = static_cast<std::size_t>(first) * reader.columns();
+  const std::size_t skip = first * reader.columns();
   if (rows.f32 != nullptr) rows.f32 += skip;
   if (rows.f64 != nullptr) rows.f64 += skip;
   return rows;
@@ -46,8 +46,7 @@ class PieceSource : public ScoreSource {
   }
   std::size_t score_bytes() const override {
     // A device has both.
-    if (scores_->heads)
-      return projected_bytes() + static_cast<std::size_t>(scores_->heads->num_tracks()) * value_bytes();
+    if (scores_->heads) return projected_bytes() + scores_->heads->num_tracks() * value_bytes();
     return sum_over_readers([](const RowReader& reader) { return reader.value_bytes(); });
   }
   int projection_threads() const override { return scores_->heads ? std::max(1, scores_->threads) : 0; }
@@ -94,7 +93,7 @@ class PieceSource : public ScoreSource {
   std::size_t projected_bytes() const {
     const LinearHeads& heads = *scores_->heads;
     const std::size_t arrays = 1u + (heads.has_start() ? 1u : 0u) + (heads.has_end() ? 1u : 0u);
-    return arrays * static_cast<std::size_t>(heads.num_labels()) * value_bytes();
+    return arrays * heads.num_labels() * value_bytes();
   }
 
   std::shared_ptr<SequenceScores> scores_;
@@ -201,9 +200,9 @@ class Scanner {
 
  private:
   void collect_missing(std::int64_t begin, const std::vector<std::uint8_t>& missing) {
-    for (std::size_t i = 0; i < missing.size(); ++i) {
+    for (std::int64_t i = 0; i < std::ssize(missing); ++i) {
       if (missing[i] == 0) continue;
-      const std::int64_t bin = begin + static_cast<std::int64_t>(i);
+      const std::int64_t bin = begin + i;
       if (!scan_.missing.empty() && scan_.missing.back().end == bin) {
         scan_.missing.back().end = bin + 1;
       } else {
@@ -238,7 +237,7 @@ class Scanner {
   }
 
   void add_rows(std::int64_t origin, std::int64_t begin, std::int64_t end, const ScoreArray& values) {
-    const std::size_t skip = static_cast<std::size_t>(begin - origin) * rows_.columns();
+    const std::size_t skip = (begin - origin) * rows_.columns();
     if (values.f32 != nullptr) {
       mean_.add(values.f32 + skip, begin, end);
     } else {

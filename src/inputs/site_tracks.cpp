@@ -99,8 +99,7 @@ std::vector<SiteRows> read_sites(const std::vector<const InputArgument*>& tracks
     if (file == files.end()) file = files.insert(file, {&track, {}, {}, {}});
     std::size_t column = 0;
     if (track.text)
-      column = static_cast<std::size_t>(std::ranges::find(track.text->columns, track.column) -
-                                        track.text->columns.begin());
+      column = std::ranges::find(track.text->columns, track.column) - track.text->columns.begin();
     file->columns.push_back(column);
     file->tracks.push_back(i);
   }

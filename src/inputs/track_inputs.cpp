@@ -30,7 +30,7 @@ void add(ArrayInput input, const NpyArray& array, std::uint64_t& room, std::vect
   const NpyHeader& header = array.header();
   input.rows = header.rows;
   input.columns = header.columns;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(header.rows * header.columns) * header.item_bytes();
+  const std::uint64_t bytes = header.rows * header.columns * header.item_bytes();
   if (!input.array && bytes <= room) {
     room -= bytes;
     input.array = array;

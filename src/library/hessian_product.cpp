@@ -30,8 +30,8 @@ constexpr Part kParts[] = {{"scores", &ScoreVariation::emissions, &semicrf_varia
 
 ScoreVariation direction_of(const semicrf_variation& given, const ChainModel& chain, std::int64_t length,
                             const std::string& name) {
-  const auto labels = static_cast<std::size_t>(chain.num_labels);
-  const std::size_t positions = wide(length);
+  const std::size_t labels = chain.num_labels;
+  const std::size_t positions = length;
   const std::array<std::size_t, std::size(kParts)> rows = {
       positions, positions, positions, labels, wide(chain.max_duration), 1};
   ScoreVariation direction;

@@ -60,7 +60,7 @@ LearnOptions options_of(const semicrf_learning& how, const semicrf_options& engi
 }
 
 TrainingPiece piece_of(const semicrf_array& given, std::size_t index, std::int64_t columns) {
-  const std::string name = std::to_string(index), what = "sequence " + name;
+  const std::string name = fmt::to_string(index), what = "sequence " + name;
   if (given.data == nullptr) throw UsageError(what + " is a null pointer", "");
   const NpyArray array = viewed(given, what);
   if (array.columns() != columns)

@@ -1,6 +1,6 @@
 #include "library/model_handle.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ std::vector<Label> labels_of(const semicrf_tables& tables) {
   std::unordered_set<std::string> seen;
   for (std::size_t c = 0; c < static_cast<std::size_t>(tables.num_labels); ++c) {
     if (tables.labels == nullptr) {
-      labels.push_back({std::to_string(c), {}});
+      labels.push_back({fmt::to_string(c), {}});
       continue;
     }
     require(tables.labels[c], "a name of labels");
@@ -90,7 +90,7 @@ Parameters parameters_of(const semicrf_tables& tables) {
                      "");
   require(tables.transition, "transition");
   require(tables.duration, "duration");
-  const auto labels = static_cast<std::size_t>(tables.num_labels);
+  const std::size_t labels = tables.num_labels;
   Parameters parameters;
   parameters.labels = labels_of(tables);
   parameters.centering = centering_of(tables.centering);
@@ -98,8 +98,7 @@ Parameters parameters_of(const semicrf_tables& tables) {
   chain.num_labels = tables.num_labels;
   chain.max_duration = tables.max_duration;
   chain.transition = checked("transition", tables.transition, labels * labels);
-  chain.duration_bias =
-      checked("duration", tables.duration, static_cast<std::size_t>(tables.max_duration) * labels);
+  chain.duration_bias = checked("duration", tables.duration, tables.max_duration * labels);
   for (auto& [name, from, to] : {std::tuple{"start", tables.start, &chain.start_scores},
                                  std::tuple{"end", tables.end, &chain.end_scores}}) {
     if (from != nullptr) *to = checked(name, from, labels);
@@ -196,7 +195,7 @@ semicrf_status semicrf_model_columns(const semicrf_model* model, int64_t* column
   return guarded(error, [&] {
     require(model, "model");
     if (columns != nullptr) *columns = model->model->columns();
-    if (tracks != nullptr) *tracks = static_cast<std::int64_t>(model->model->tracks.size());
+    if (tracks != nullptr) *tracks = std::ssize(model->model->tracks);
   });
 }
 

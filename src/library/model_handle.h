@@ -25,9 +25,7 @@ struct LibraryModel {
   std::vector<const char*> label_names;
   std::string initial, centering;
 
-  std::int64_t columns() const {
-    return heads ? static_cast<std::int64_t>(tracks.size()) : parameters.num_labels();
-  }
+  std::int64_t columns() const { return heads ? std::ssize(tracks) : parameters.num_labels(); }
 };
 
 // A handle of its own for the caller.

@@ -157,9 +157,9 @@ semicrf_status semicrf_result_counts(const semicrf_result* result, size_t sequen
       throw UsageError("there are no counts: they were not asked for, or no segmentation is possible", "");
     const ExpectedCounts& counts = posteriors->sums->counts;
     const ChainModel& chain = result->model->parameters.chain;
-    const auto labels = static_cast<std::size_t>(chain.num_labels);
+    const std::size_t labels = chain.num_labels;
     copy_counts(counts.transition, labels * labels, transition);
-    copy_counts(counts.duration, labels * static_cast<std::size_t>(chain.max_duration), duration);
+    copy_counts(counts.duration, labels * chain.max_duration, duration);
     copy_counts(counts.tail, labels, tail);
   });
 }

@@ -90,7 +90,7 @@ class GivenConstraints : public ConstraintSet {
 std::vector<int> forbidden_by(const semicrf_constraint& given, int num_labels, const std::string& what) {
   if (given.num_labels == 0) throw UsageError(what + ": names no label", "");
   if (given.labels == nullptr) throw UsageError(what + ": labels is a null pointer", "");
-  std::vector<bool> named(static_cast<std::size_t>(num_labels));
+  std::vector<bool> named(num_labels);
   for (const int label : std::span(given.labels, given.num_labels)) {
     if (label < 0 || label >= num_labels)
       throw UsageError(fmt::format("{}: there is no label {}", what, label), "");
@@ -165,23 +165,23 @@ NpyArray viewed(const semicrf_array& array, const std::string& what) {
   layout.type = npy_type(array.type);
   layout.rows = array.rows;
   layout.columns = array.columns;
-  const auto size = static_cast<std::int64_t>(array.type);
+  const std::int64_t size = array.type;
   if (has_strides(array, array.columns * size, size))
     return NpyArray::of_values(layout, array.data, nullptr, what);
   layout.fortran_order = has_strides(array, size, array.rows * size);
   if (layout.fortran_order) return NpyArray::of_values(layout, array.data, nullptr, what);
   const auto copy = std::make_shared<std::vector<double>>(
-      ceil_div<std::size_t>(wide(array.rows * array.columns * size), sizeof(double)));
+      ceil_div<std::size_t>(array.rows * array.columns * size, sizeof(double)));
   auto* to = reinterpret_cast<char*>(copy->data());
   const auto* const first = static_cast<const char*>(array.data);
   for (std::int64_t r = 0; r < array.rows; ++r)
     for (std::int64_t c = 0; c < array.columns; ++c, to += size)
-      std::memcpy(to, first + r * array.row_stride + c * array.column_stride, wide(size));
+      std::memcpy(to, first + r * array.row_stride + c * array.column_stride, size);
   return NpyArray::of_values(layout, copy->data(), copy, what);
 }
 
 std::string sequence_name(const semicrf_sequence& sequence, std::size_t index) {
-  return sequence.name != nullptr ? sequence.name : std::to_string(index);
+  return sequence.name != nullptr ? sequence.name : fmt::to_string(index);
 }
 
 std::shared_ptr<SequenceScores> open_sequence(const LibraryModel& model, const semicrf_sequence& sequence,
@@ -266,7 +266,7 @@ template <class Array>
 void check_device_rows(const Array& array, std::int64_t rows, std::int64_t columns, const std::string& what) {
   require_shape(array, rows, columns, what);
   if (rows < 1) throw UsageError(what + ": has no rows", "");
-  const auto size = static_cast<std::int64_t>(array.type);
+  const std::int64_t size = array.type;
   if (!has_strides(array, columns * size, size)) throw UsageError(what + ": is not in C order", "");
 }
 template void check_device_rows(const semicrf_array&, std::int64_t, std::int64_t, const std::string&);

@@ -13,11 +13,8 @@ namespace {
 class ForwardPass {
  public:
   ForwardPass(const ReferenceModel& model, const ReferenceScores& scores, Semiring semiring)
-      : model_(model),
-        scores_(scores),
-        semiring_(semiring),
-        labels_(static_cast<std::size_t>(model.num_labels)) {
-    const auto length = static_cast<std::size_t>(scores.length());
+      : model_(model), scores_(scores), semiring_(semiring), labels_(model.num_labels) {
+    const std::size_t length = scores.length();
     out_.level.assign(length + 1, 0.0);
     out_.alpha.assign((length + 1) * labels_, 0.0);
     out_.semiring = semiring;
@@ -36,19 +33,19 @@ class ForwardPass {
  private:
   // gamma_t(c), the same for every duration
   void start_segments_at(std::int64_t t) {
-    const std::size_t row = static_cast<std::size_t>(t) * labels_;
+    const std::size_t row = t * labels_;
     for (int c = 0; c < model_.num_labels; ++c)
-      out_.gamma[row + static_cast<std::size_t>(c)] = sum_of_sources(model_, scores_, out_, t, c, 1);
+      out_.gamma[row + c] = sum_of_sources(model_, scores_, out_, t, c, 1);
   }
 
   // alpha_t(c) = Pe[t-1,c] + LSE_k( gamma_{t-k}(c) + content + B[k,c] ), the tail being one more term
   void end_segments_at(std::int64_t t) {
-    const auto now = static_cast<std::size_t>(t);
+    const std::size_t now = t;
     const double level = out_.level[now - 1] + scores_.typical_step(t - 1);
     const std::int64_t longest = model_.max_duration + (model_.has_tail() ? 1 : 0);
     double top = kNegativeInfinity;
     for (int c = 0; c < model_.num_labels; ++c) {
-      const std::size_t entry = now * labels_ + static_cast<std::size_t>(c);
+      const std::size_t entry = now * labels_ + c;
       double opened = kNegativeInfinity;
       terms_.clear();
       for_each_open_segment(model_, scores_, out_, t, c, longest, level, [&](std::int64_t k, double open) {
@@ -96,47 +93,42 @@ ForwardMessages forward(const ReferenceModel& model, const ReferenceScores& scor
 double sum_of_sources(const ReferenceModel& model, const ReferenceScores& scores,
                       const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration) {
   if (s == 0 && model.initial != InitialTerm::kUniform) return scores.start(s, c);
-  const auto labels = static_cast<std::size_t>(model.num_labels);
-  const double* alpha = messages.alpha.data() + static_cast<std::size_t>(s) * labels;
-  const auto term = [&](std::size_t from) {
-    return alpha[from] + model.transition_into(duration, static_cast<int>(from), c);
-  };
-  return combine(labels, term, messages.semiring) + scores.start(s, c);
+  const RowView alpha(messages.alpha, model.num_labels);
+  const auto term = [&](int from) { return alpha(s, from) + model.transition_into(duration, from, c); };
+  return combine(model.num_labels, term, messages.semiring) + scores.start(s, c);
 }
 
 TailEntries tail_entries(const ReferenceModel& model, const ReferenceScores& scores,
                          const ForwardMessages& messages, std::int64_t t, int c, double opened,
                          double level) {
-  const auto labels = static_cast<std::size_t>(model.num_labels);
-  const auto label = static_cast<std::size_t>(c);
-  const auto before = static_cast<std::size_t>(t - 1);
-  const double decay = model.log_tail[label];
+  const double decay = model.log_tail[c];
   TailEntries entries;
   entries.entering = opened + model.duration_score(model.max_duration, c) + decay;
   // The step of the level comes first: where it is as large as the emission (a mask on all labels) nothing is
   // lost.
-  entries.continuing = messages.tail[before * labels + label] +
-                       (scores.emission(t - 1, c) + (messages.level[before] - level)) + decay;
+  entries.continuing = RowView(messages.tail, model.num_labels)(t - 1, c) +
+                       (scores.emission(t - 1, c) + (messages.level[t - 1] - level)) + decay;
   return entries;
 }
 
 BoundaryState forward_state(const ReferenceModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t t) {
-  const auto labels = static_cast<std::size_t>(model.num_labels);
-  const auto row = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * labels);
-  const auto width = static_cast<std::ptrdiff_t>(labels);
+  const std::size_t labels = model.num_labels;
   BoundaryState state;
   state.boundary = t;
   state.offset = messages.level[t];
-  state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
+  state.ring.assign(model.max_duration * labels, kNegativeInfinity);
+  const RowView ring(state.ring, labels);
   for (int c = 0; c < model.num_labels && !model.by_duration(); ++c) {
-    for_each_open_segment(
-        model, scores, messages, t, c, model.max_duration, state.offset, [&](std::int64_t k, double open) {
-          state.ring[static_cast<std::size_t>(k - 1) * labels + static_cast<std::size_t>(c)] = open;
-        });
+    for_each_open_segment(model, scores, messages, t, c, model.max_duration, state.offset,
+                          [&](std::int64_t k, double open) { ring(k - 1, c) = open; });
   }
-  state.message.assign(messages.alpha.begin() + row, messages.alpha.begin() + row + width);
-  if (model.has_tail()) state.tail.assign(messages.tail.begin() + row, messages.tail.begin() + row + width);
+  const auto row_of = [&](const std::vector<double>& table) {
+    const std::span row = RowView(table, labels).row(t);
+    return std::vector(row.begin(), row.end());
+  };
+  state.message = row_of(messages.alpha);
+  if (model.has_tail()) state.tail = row_of(messages.tail);
   return state;
 }
 
@@ -145,8 +137,8 @@ namespace {
 class BackwardPass {
  public:
   BackwardPass(const ReferenceModel& model, const ReferenceScores& scores)
-      : model_(model), scores_(scores), labels_(static_cast<std::size_t>(model.num_labels)) {
-    const auto length = static_cast<std::size_t>(scores.length());
+      : model_(model), scores_(scores), labels_(model.num_labels) {
+    const std::size_t length = scores.length();
     out_.level.assign(length + 1, 0.0);
     out_.beta.assign((length + 1) * labels_, 0.0);
     if (!model.by_duration()) out_.delta.assign(length * labels_, kNegativeInfinity);
@@ -163,9 +155,7 @@ class BackwardPass {
   }
 
  private:
-  std::size_t index(std::int64_t t, int c) const {
-    return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
-  }
+  std::size_t index(std::int64_t t, int c) const { return t * labels_ + c; }
 
   void start_segments_at(std::int64_t t) {
     const double level = out_.level[t + 1] + scores_.typical_step(t);
@@ -262,26 +252,23 @@ BackwardMessages backward(const ReferenceModel& model, const ReferenceScores& sc
 
 BoundaryState backward_state(const ReferenceModel& model, const ReferenceScores& scores,
                              const BackwardMessages& messages, std::int64_t t) {
-  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::size_t labels = model.num_labels;
   BoundaryState state;
   state.boundary = t;
   state.offset = messages.level[t];
-  state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
+  state.ring.assign(model.max_duration * labels, kNegativeInfinity);
   state.message.resize(labels);
   if (model.has_tail()) state.tail.assign(labels, kNegativeInfinity);
+  const RowView beta(messages.beta, labels), tail(messages.tail, labels);
+  const RowView ring(state.ring, labels);
   for (int c = 0; c < model.num_labels; ++c) {
-    const auto label = static_cast<std::size_t>(c);
-    const auto entry = [&](std::int64_t boundary) {
-      return static_cast<std::size_t>(boundary) * labels + label;
-    };
     const std::int64_t longest = model.max_duration + (model.has_tail() ? 1 : 0);
-    state.message[label] = messages.beta[entry(t)];
+    state.message[c] = beta(t, c);
     for_each_extension(scores, messages, t, c, longest, state.offset, [&](std::int64_t k, double content) {
       if (k <= model.max_duration) {
-        state.ring[static_cast<std::size_t>(k - 1) * labels + label] =
-            content + (scores.end(t + k - 1, c) + messages.beta[entry(t + k)]);
+        ring(k - 1, c) = content + (scores.end(t + k - 1, c) + beta(t + k, c));
       } else {
-        state.tail[label] = content + messages.tail[entry(t + k)] + model.duration_score(k, c);
+        state.tail[c] = content + tail(t + k, c) + model.duration_score(k, c);
       }
     });
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/compensated_sum.h"
+#include "core/row_view.h"
 #include "engine/engine.h"
 #include "reference/reference_scores.h"
 #include "reference/semiring.h"
@@ -40,8 +41,7 @@ double sum_of_sources(const ReferenceModel& model, const ReferenceScores& scores
 inline double start_message(const ReferenceModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration) {
   if (model.by_duration()) return sum_of_sources(model, scores, messages, s, c, duration);
-  return messages.gamma[static_cast<std::size_t>(s) * static_cast<std::size_t>(model.num_labels) +
-                        static_cast<std::size_t>(c)];
+  return RowView(messages.gamma, model.num_labels)(s, c);
 }
 
 // The state at boundary t that engine.h describes. Where transitions depend on the duration it has no open
@@ -124,14 +124,10 @@ void for_each_extension(const ReferenceScores& scores, const BackwardMessages& m
 template <class Visit>
 void for_each_duration(const ReferenceModel& model, const ReferenceScores& scores,
                        const BackwardMessages& messages, std::int64_t t, int c, double level, Visit visit) {
-  const auto entry = [&](std::int64_t boundary) {
-    return static_cast<std::size_t>(boundary) * static_cast<std::size_t>(model.num_labels) +
-           static_cast<std::size_t>(c);
-  };
+  const RowView beta(messages.beta, model.num_labels), tail(messages.tail, model.num_labels);
   const std::int64_t longest = model.max_duration + (model.has_tail() ? 1 : 0);
   for_each_extension(scores, messages, t, c, longest, level, [&](std::int64_t k, double content) {
-    const double after = k <= model.max_duration ? scores.end(t + k - 1, c) + messages.beta[entry(t + k)]
-                                                 : messages.tail[entry(t + k)];
+    const double after = k <= model.max_duration ? scores.end(t + k - 1, c) + beta(t + k, c) : tail(t + k, c);
     visit(k, model.duration_score(k, c) + (content + after));
   });
 }

@@ -84,8 +84,8 @@ class DualPass {
   }
 
  private:
-  std::size_t size(std::int64_t rows) const { return static_cast<std::size_t>(rows * labels_); }
-  std::size_t at(std::int64_t row, int c) const { return static_cast<std::size_t>(row * labels_ + c); }
+  std::size_t size(std::int64_t rows) const { return rows * labels_; }
+  std::size_t at(std::int64_t row, int c) const { return row * labels_ + c; }
   Dual dual(double value, const std::vector<double>& tangents, std::size_t index) const {
     return value == kNegativeInfinity ? kImpossible : Dual{value, tangents.empty() ? 0.0 : tangents[index]};
   }
@@ -185,10 +185,10 @@ class DualPass {
     const Dual before = gamma_[at(t, c)];
     const double largest = std::exp(before.value + sum_.largest() - log_partition_.value);
     double starts = 0;
-    for (std::size_t i = 0; i < sum_.terms().size(); ++i) {
+    for (std::int64_t i = 0; i < std::ssize(sum_.terms()); ++i) {
       const double change =
           sum_.shares()[i] * largest * (before.tangent + sum_.terms()[i].tangent - log_partition_.tangent);
-      const auto k = static_cast<std::int64_t>(i) + 1;
+      const std::int64_t k = i + 1;
       starts += change;
       product_.duration[at(std::min<std::int64_t>(k, model_.max_duration) - 1, c)] += change;
       if (k <= model_.max_duration) product_.ends[at(t + k - 1, c)] += change;

@@ -23,7 +23,7 @@ class PosteriorPass {
         scores_(scores),
         forward_(forward),
         backward_(backward),
-        labels_(static_cast<std::size_t>(model.num_labels)),
+        labels_(model.num_labels),
         cover_(labels_, 0.0),
         starts_(labels_, 0.0),
         ends_(labels_, 0.0) {}
@@ -40,7 +40,7 @@ class PosteriorPass {
         anchor_at(t);
       }
       for (int c = 0; c < model_.num_labels; ++c) {
-        const auto label = static_cast<std::size_t>(c);
+        const std::size_t label = c;
         starts_[label] = start_posterior(t, c);
         if (t > 0) cover_[label] -= end_posterior(t - 1, c);
         cover_[label] += starts_[label];
@@ -48,20 +48,18 @@ class PosteriorPass {
       }
       if (counts) counts->add_position(t, log_partition_);
       add_position(report);
-      write_position(static_cast<std::size_t>(t), out);
+      write_position(t, out);
     }
     return report;
   }
 
  private:
-  std::size_t index(std::int64_t t, int c) const {
-    return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
-  }
+  std::size_t index(std::int64_t t, int c) const { return t * labels_ + c; }
 
   // The sum of the levels of both passes at t, relative to that of the log Z in use. Exact: levels are
   // integers.
   double level_at(std::int64_t t) const {
-    const auto row = static_cast<std::size_t>(t);
+    const std::size_t row = t;
     return (forward_.level[row] + backward_.level[row]) - log_partition_.level;
   }
 
@@ -134,12 +132,12 @@ class PosteriorPass {
           const double shared = model_.by_duration() ? 0.0 : open(before);  // the same for every duration
           const auto own = [&](std::int64_t duration) { return model_.by_duration() ? open(duration) : 0.0; };
           terms.clear();
-          const auto reach = static_cast<std::size_t>(durations - before);
-          for (std::size_t i = 0; i < ending.size() && i <= reach; ++i) {
-            const auto duration = before + static_cast<std::int64_t>(i);
+          const std::int64_t reach = durations - before;
+          for (std::int64_t i = 0; i < std::ssize(ending) && i <= reach; ++i) {
+            const std::int64_t duration = before + i;
             terms.push_back(model_.duration_score(duration, c) + ending[i] + own(duration));
           }
-          if (reach + 1 < in_tail.size()) {
+          if (reach + 1 < std::ssize(in_tail)) {
             terms.push_back(model_.duration_score(durations + 1, c) + in_tail[reach + 1] +
                             own(durations + 1));
           }
@@ -199,14 +197,14 @@ CountsPass::CountsPass(const ReferenceModel& model, const ReferenceScores& score
       forward_(forward),
       backward_(backward),
       counts_(counts),
-      labels_(static_cast<std::size_t>(model.num_labels)) {
+      labels_(model.num_labels) {
   counts_.shape_for(model);
   if (model.by_duration()) counts_.transition.resize(model.transition_by_duration.size());
 }
 
 void CountsPass::add_position(std::int64_t t, const LogPartition& log_partition) {
   if (log_partition.log_mass == kNegativeInfinity) return;
-  const auto row = static_cast<std::size_t>(t);
+  const std::size_t row = t;
   const double shift =
       (forward_.level[row] + backward_.level[row] - log_partition.level) - log_partition.log_mass;
   if (model_.by_duration())
@@ -262,7 +260,7 @@ void CountsPass::add_durations(std::int64_t t, double shift) {
 
 // exp( tail_{t+1}(c) + what follows a tail that covers t - log Z )
 void CountsPass::add_tails(std::int64_t t, const LogPartition& log_partition) {
-  const auto right = static_cast<std::size_t>(t + 1);
+  const std::size_t right = t + 1;
   const double shift =
       (forward_.level[right] + backward_.level[right] - log_partition.level) - log_partition.log_mass;
   for (int c = 0; c < model_.num_labels; ++c) {

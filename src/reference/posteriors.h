@@ -41,9 +41,7 @@ class CountsPass {
   void add_position(std::int64_t t, const LogPartition& log_partition);
 
  private:
-  std::size_t index(std::int64_t t, int c) const {
-    return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
-  }
+  std::size_t index(std::int64_t t, int c) const { return t * labels_ + c; }
   void add_transitions(std::int64_t t, double shift);
   void add_transitions_by_duration(std::int64_t t, double shift);
   void add_durations(std::int64_t t, double shift);

@@ -98,10 +98,10 @@ class ReferenceEngine : public Engine {
     ForwardWindow window;
     window.right = normalised(forward_state(model_, sequence, messages, range.end));
     window.chunks.resize(1);
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    for (std::size_t t = 0; t < static_cast<std::size_t>(range.end); ++t) {
+    const std::size_t labels = model_.num_labels;
+    for (std::int64_t t = 0; t < range.end; ++t) {
       const auto write = [&](double* to, const double* levels, const std::vector<double>& from,
-                             std::size_t row) {
+                             std::int64_t row) {
         if (to == nullptr) return;
         const double level = levels != nullptr ? 0.0 : messages.level[row];
         for (std::size_t c = 0; c < labels; ++c) {
@@ -126,14 +126,14 @@ class ReferenceEngine : public Engine {
 
   // (positions, C) tables of doubles, with one row more and a level each.
   std::size_t table_bytes(std::int64_t positions, std::size_t tables) const {
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    return tables * (static_cast<std::size_t>(positions) + 1) * (labels + 1) * sizeof(double);
+    const std::size_t labels = model_.num_labels;
+    return tables * (positions + 1) * (labels + 1) * sizeof(double);
   }
   // Emissions, start and end scores in double; the last two only where a window has them.
   std::size_t score_bytes(std::int64_t positions) const { return table_bytes(positions, 3); }
   std::size_t state_bytes() const {
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    return (static_cast<std::size_t>(model_.max_duration) + 2) * labels * sizeof(double);
+    const std::size_t labels = model_.num_labels;
+    return (model_.max_duration + 2) * labels * sizeof(double);
   }
 
   const ReferenceModel model_;
@@ -147,8 +147,8 @@ std::unique_ptr<Engine> make_reference_engine(ChainModel model) {
 }
 
 std::unique_ptr<Engine> make_reference_engine(ChainModel model, std::vector<double> transition_by_duration) {
-  const auto labels = static_cast<std::size_t>(model.num_labels);
-  if (transition_by_duration.size() != static_cast<std::size_t>(model.max_duration) * labels * labels)
+  const std::size_t labels = model.num_labels;
+  if (transition_by_duration.size() != model.max_duration * labels * labels)
     throw std::logic_error("transitions that depend on the duration have K C C entries");
   return std::make_unique<ReferenceEngine>(std::move(model), std::move(transition_by_duration));
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/row_view.h"
+
 namespace semicrf {
 
 namespace {
@@ -26,21 +28,21 @@ ReferenceScores::ReferenceScores(const ChainModel& model, const ScoreWindow& who
   if (whole.begin != 0 || whole.end != whole.length || whole.length < 1) {
     throw std::logic_error("the reference engine needs the scores of a whole, non-empty sequence");
   }
-  const auto labels = static_cast<std::size_t>(num_labels_);
-  const std::size_t size = static_cast<std::size_t>(length_) * labels;
+  const std::size_t size = length_ * num_labels_;
   emissions_ = copy_of(whole.emissions, size);
   starts_ = copy_of(whole.start_scores, size);
   ends_ = copy_of(whole.end_scores, size);
-  for (std::size_t row = 0; row < size; row += labels) {
+  const RowView emissions(emissions_, num_labels_);
+  for (std::int64_t t = 0; t < length_; ++t) {
+    const std::span<double> row = emissions.row(t);
     double top = 0;
     if (whole.subtract_position_max) {
-      top = *std::max_element(emissions_.begin() + static_cast<std::ptrdiff_t>(row),
-                              emissions_.begin() + static_cast<std::ptrdiff_t>(row + labels));
+      top = *std::ranges::max_element(row);
       if (top == kNegativeInfinity) top = 0;
     }
-    for (std::size_t c = 0; c < labels; ++c) {
-      if (!whole.baseline.empty()) emissions_[row + c] -= whole.baseline[c];
-      emissions_[row + c] -= top;
+    for (int c = 0; c < num_labels_; ++c) {
+      if (!whole.baseline.empty()) row[c] -= whole.baseline[c];
+      row[c] -= top;
     }
   }
 }

@@ -31,9 +31,7 @@ class ReferenceScores {
   double typical_step(std::int64_t t) const;
 
  private:
-  std::size_t index(std::int64_t t, int c) const {
-    return static_cast<std::size_t>(t) * static_cast<std::size_t>(num_labels_) + static_cast<std::size_t>(c);
-  }
+  std::size_t index(std::int64_t t, int c) const { return t * num_labels_ + c; }
   double boundary_score(const std::vector<double>& table, const std::vector<double>& extra, bool at_edge,
                         std::int64_t t, int c) const {
     double score = table.empty() ? 0.0 : table[index(t, c)];
@@ -66,10 +64,8 @@ struct ReferenceModel : ChainModel {
   }
   // The entry of `transition_by_duration`, or of `transition` where there is one for all durations.
   std::size_t transition_index(std::int64_t duration, int from, int to) const {
-    const auto labels = static_cast<std::size_t>(num_labels);
     const std::int64_t row = by_duration() ? std::min<std::int64_t>(duration, max_duration) - 1 : 0;
-    return (static_cast<std::size_t>(row) * labels + static_cast<std::size_t>(from)) * labels +
-           static_cast<std::size_t>(to);
+    return (row * num_labels + from) * num_labels + to;
   }
 };
 

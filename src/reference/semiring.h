@@ -13,13 +13,13 @@ namespace semicrf {
 
 // The sum, or maximum, of term(0) .. term(count-1), each computed up to twice. -inf for no terms, or when all
 // are -inf.
-template <class Term>
-double combine(std::size_t count, Term term, Semiring semiring) {
+template <class Count, class Term>
+double combine(Count count, Term term, Semiring semiring) {
   double best = kNegativeInfinity;
-  for (std::size_t i = 0; i < count; ++i) best = std::max(best, term(i));
+  for (Count i = 0; i < count; ++i) best = std::max(best, term(i));
   if (semiring == Semiring::kMax || best == kNegativeInfinity) return best;
   double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += std::exp(term(i) - best);
+  for (Count i = 0; i < count; ++i) sum += std::exp(term(i) - best);
   return best + std::log(sum);
 }
 

@@ -8,10 +8,7 @@ namespace {
 class Tracer {
  public:
   Tracer(const ReferenceModel& model, const ReferenceScores& scores, const ForwardMessages& messages)
-      : model_(model),
-        scores_(scores),
-        messages_(messages),
-        labels_(static_cast<std::size_t>(model.num_labels)) {}
+      : model_(model), scores_(scores), messages_(messages), labels_(model.num_labels) {}
 
   void run(TraceCursor& cursor, std::vector<Segment>& reversed) const {
     while (cursor.phase != TraceCursor::Phase::kDone) {
@@ -46,8 +43,8 @@ class Tracer {
                             }
                           });
     if (model_.has_tail()) {
-      const auto label = static_cast<std::size_t>(cursor.label);
-      if (messages_.tail[static_cast<std::size_t>(end) * labels_ + label] > best) {
+      const std::size_t label = cursor.label;
+      if (messages_.tail[end * labels_ + label] > best) {
         cursor = {TraceCursor::Phase::kInTail, end, end, cursor.label};
         return;
       }
@@ -77,11 +74,11 @@ class Tracer {
   }
 
   void find_source(TraceCursor& cursor) const {
-    const std::size_t row = static_cast<std::size_t>(cursor.boundary) * labels_;
+    const std::size_t row = cursor.boundary * labels_;
     double best = kNegativeInfinity;
     int source = -1;
     for (int from = 0; from < model_.num_labels; ++from) {
-      const double score = messages_.alpha[row + static_cast<std::size_t>(from)] +
+      const double score = messages_.alpha[row + from] +
                            model_.transition_into(cursor.segment_end - cursor.boundary, from, cursor.label);
       if (score > best) {
         best = score;

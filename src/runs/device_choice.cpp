@@ -1,5 +1,7 @@
 #include "runs/device_choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -34,7 +36,7 @@ constexpr double kGpuSlowBlock = 60e-6;
 // before have half of that.
 constexpr double kUploadBytes = 25e9;
 
-std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
+std::string seconds_text(double seconds) { return fmt::format("{:.2g} s", seconds); }
 
 }  // namespace
 
@@ -45,9 +47,9 @@ std::string engine_line(const Engine& engine, int threads) {
 
 int period_of(const ChainModel& model) {
   constexpr double kImpossible = -1e6;
-  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::size_t labels = model.num_labels;
   const auto lasts = [&](int k, std::size_t c) {
-    return model.duration_bias[static_cast<std::size_t>(k - 1) * labels + c] > kImpossible;
+    return model.duration_bias[(k - 1) * labels + c] > kImpossible;
   };
   int period = 0;
   for (std::size_t c = 0; c < labels; ++c) {
@@ -62,7 +64,7 @@ int period_of(const ChainModel& model) {
 double expected_cpu_seconds(const WorkSize& work, int threads) {
   const double labels = work.num_labels;
   const double candidates =
-      labels * (std::min<double>(work.max_duration, static_cast<double>(work.longest)) + labels);
+      labels * (static_cast<double>(std::min<std::int64_t>(work.max_duration, work.longest)) + labels);
   const double sweep =
       static_cast<double>(work.positions) * (candidates / kCpuCandidates + labels * kCpuLabel);
   return work.sweeps * sweep / std::max(1, threads);
@@ -71,15 +73,14 @@ double expected_cpu_seconds(const WorkSize& work, int threads) {
 double expected_gpu_seconds(const WorkSize& work) {
   const double labels = work.num_labels;
   const double positions = static_cast<double>(work.positions);
-  const double duration = std::min<double>(work.max_duration, static_cast<double>(work.longest));
+  const double duration = static_cast<double>(std::min<std::int64_t>(work.max_duration, work.longest));
   const double candidates = labels * (duration + labels + kGpuOtherCandidates);
   // A run is as long as its warm-up and at least 512 positions.
   const double run = work.period > 1 ? static_cast<double>(work.longest) : 512 + 9 * duration;
-  const double in_turn =
-      std::min(static_cast<double>(work.longest), run) / static_cast<double>(kBlockPositions);
+  const double in_turn = std::min(static_cast<double>(work.longest), run) / kBlockPositions;
   const double block = work.period > 1 ? kGpuSlowBlock : kGpuBlock;
   const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * block);
-  const double upload = positions * work.inputs * static_cast<double>(sizeof(float)) / kUploadBytes;
+  const double upload = positions * work.inputs * sizeof(float) / kUploadBytes;
   return kGpuStart + std::max(upload, work.sweeps * sweep);
 }
 

@@ -14,7 +14,7 @@ bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices) {
 }
 
 EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
-    : options_(options), model_(model), singles_(static_cast<std::size_t>(std::max(1, options.threads))) {
+    : options_(options), model_(model), singles_(std::max(1, options.threads)) {
   engines_.resize(options.spread_windows ? 1 : std::max<std::size_t>(1, options.devices.size()));
   // A GPU takes a tenth of a second to open.
   parallel_for(devices(), engines_.size(), [&](std::size_t i, int) {

@@ -55,7 +55,7 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   if (piece.scores->prefetch || piece.bins.size() >= engine.batches().batch_positions()) return false;
   // Half of the memory: a batch is full once it takes as much, and its last piece alone takes no more than
   // that.
-  const std::size_t budget = options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
+  const std::size_t budget = options_.window_budget / (2 * engines_.devices());
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
   const std::size_t kept = piece.scores->cached_bytes;
   const AnalysisList& analyses = options_.analyses;
@@ -77,7 +77,7 @@ bool JobQueue::is_wanted(const Piece& piece) const {
 }
 
 bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
-  const auto threads = static_cast<std::size_t>(engines_.threads());
+  const std::size_t threads = engines_.threads();
   const std::size_t share = options_.window_budget / threads;
   const OpenSource open = [&] { return make_piece_source(piece.scores, piece.bins); };
   const PieceSetup setup =

@@ -11,6 +11,7 @@
 #include "analyses/analyse.h"
 #include "core/chain_model.h"
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
@@ -117,12 +118,12 @@ PieceRunner::PieceRunner(const RunnerOptions& options, EnginePool& engines, Piec
       report_(report),
       progress_(progress),
       queue_(options_, engines, pieces, report, shared_),
-      turns_(engines.devices() > 1 ? kPendingPerDevice * static_cast<std::size_t>(engines.devices()) : 1,
+      turns_(engines.devices() > 1 ? kPendingPerDevice * engines.devices() : 1,
              engines.devices() > 1 || engines.first().own_memory() != nullptr ? Turns::Thread::kOwn
                                                                               : Turns::Thread::kCaller) {}
 
 void PieceRunner::run() {
-  parallel_for(engines_.devices(), static_cast<std::size_t>(engines_.devices()),
+  parallel_for(engines_.devices(), engines_.devices(),
                [&](std::size_t device, int) { work(engines_.device(static_cast<int>(device))); });
   turns_.finish();
 }
@@ -165,7 +166,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
         return std::make_unique<TimedSource>(make_piece_source(piece.scores, piece.bins), report_.read,
                                              shared_);
       });
-  const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.devices());
+  const std::size_t share = options_.window_budget / engines_.devices();
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
   PiecePlan plan = plan_piece(*setup.engine, *setup.source, setup.chain, options_.analyses, share - kept);
   plan.threads = engines_.threads_per_device();
@@ -216,9 +217,8 @@ void PieceRunner::compute_batch(Engine& engine, Batch& batch, std::int64_t numbe
 void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::vector<Finished>& finished) {
   parallel_for(engines_.threads(), batch.pieces.size(), [&](std::size_t i, int thread) {
     const ShortPiece& piece = *batch.pieces[i];
-    const EnginePool::Worker worker = batch.pieces.size() == 1
-                                          ? engines_.worker_of(engine)
-                                          : EnginePool::Worker{static_cast<std::size_t>(thread), true};
+    const EnginePool::Worker worker =
+        batch.pieces.size() == 1 ? engines_.worker_of(engine) : EnginePool::Worker{wide(thread), true};
     const PieceSetup setup = set_up_piece(
         engines_, worker, piece.piece.location, piece.piece.cut, piece.piece.bins.size(),
         [&] { return std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels); });

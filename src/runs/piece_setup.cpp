@@ -32,7 +32,7 @@ class LargestScore {
   template <class Scores>
   void look_at(const Scores& scores) {
     for (const auto score : scores)
-      if (std::isfinite(score)) largest_ = std::max(largest_, std::fabs(static_cast<double>(score)));
+      if (std::isfinite(score)) largest_ = std::max(largest_, std::fabs(double{score}));
   }
   void look_at(const ScoreArray& array, std::size_t entries) {
     if (array.f32 != nullptr) look_at(std::span(array.f32, entries));
@@ -55,8 +55,7 @@ double largest_score(const ChainModel& model, ScoreSource& source) {
   for (std::int64_t begin = 0; begin < source.length(); begin += kScanned) {
     const std::int64_t end = std::min(source.length(), begin + kScanned);
     const ScoreWindow window = reader.read(begin, end, buffers);
-    const std::size_t entries =
-        static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(model.num_labels);
+    const std::size_t entries = (end - begin) * model.num_labels;
     for (const ScoreArray* array : {&window.emissions, &window.start_scores, &window.end_scores})
       largest.look_at(*array, entries);
   }
@@ -71,14 +70,15 @@ void check_posteriors(const PosteriorBlock& block, const BinLocation& location, 
     const std::span<const double> values = block.*array;
     if (all_finite(values)) continue;
     const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
-    const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();
+    const auto width = std::ssize(values) / block.range.size();
     const std::int64_t t = block.range.begin + (bad - values.begin()) / width;
     constexpr double kLargest = 1e12;  // a double of this size has four digits after the point
     const double largest = largest_score(model, *open());
     if (largest >= kLargest)
       throw InputError({"", location.place(t, t + 1),
-                        "the scores are too large: beside one of " + formatted("%g", largest) +
-                            " the others have no digits left, and posteriors are no numbers",
+                        fmt::format("the scores are too large: beside one of {:g} the others have no digits "
+                                    "left, and posteriors are no numbers",
+                                    largest),
                         "keep scores below 1e12, and write -inf for what is impossible"});
     throw std::logic_error(fmt::format("{}: a posterior is {} where it should be a probability",
                                        location.place(t, t + 1), *bad));

@@ -73,7 +73,7 @@ void PieceStream::open_sequence(Engine* engine) {
                   "no track has a value on this sequence; it is left out (--all-chromosomes includes it)",
                   sequence.title});
   }
-  stats.pieces = static_cast<std::int64_t>(pieces_.size());
+  stats.pieces = std::ssize(pieces_);
   stats.covered = total_bins(pieces_);
   stats.missing = wanted - stats.covered;
   report_.end_sequence();

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/process_memory.h"
+#include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "inputs/arguments/input_arguments.h"
@@ -41,7 +42,7 @@ constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what 
 // Measured with eight threads on two processors.
 std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
   constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
-  return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
+  return std::min(kMost, kLeast + 8 * wide(positions) / threads);
 }
 
 void log_binding(const std::vector<std::string>& binding) {
@@ -245,7 +246,7 @@ void PreparedRun::plan_pieces(std::size_t devices) const {
 bool PreparedRun::fits_windows(std::size_t budget) {
   window_budget_ = budget;
   try {
-    plan_pieces(static_cast<std::size_t>(engines_.devices()));
+    plan_pieces(engines_.devices());
     return true;
   } catch (const MemoryError&) {
     return false;
@@ -255,7 +256,7 @@ bool PreparedRun::fits_windows(std::size_t budget) {
 // Forecast of the program's peak memory, mapped inputs included: what is in memory now, and what the run adds
 // to it as a rule.
 std::size_t PreparedRun::forecast_peak() const {
-  const auto threads = static_cast<std::size_t>(engines_.threads());
+  const std::size_t threads = engines_.threads();
   std::size_t most = 0;
   for_each_sequence(
       [&](const LongestPiece& piece) {
@@ -285,10 +286,10 @@ std::size_t PreparedRun::forecast_peak() const {
   const bool prints = analyses_.gives_posteriors();
   const std::size_t printers = prints && threads > 1 ? threads : 0;
   const std::size_t posteriors = prints && !analyses_.finds_path() ? kPosteriorMemory : 0;
-  const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) + posteriors +
-                            kept_by_outputs_ + inputs_.mapped_bytes(read_options().cache_bytes) + most +
-                            kRunMemory + (threads - 1) * thread_memory(positions_, threads) +
-                            readers * kSlabMemory + printers * kPrintMemory;
+  const std::size_t bytes = (resident_bytes().own + program_bytes_) + posteriors + kept_by_outputs_ +
+                            inputs_.mapped_bytes(read_options().cache_bytes) + most + kRunMemory +
+                            (threads - 1) * thread_memory(positions_, threads) + readers * kSlabMemory +
+                            printers * kPrintMemory;
   return bytes + bytes / kMargin;
 }
 
@@ -312,7 +313,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   provenance.params_sha256 = parameters_.sha256;
   provenance.inputs = inputs_.provenance();
   provenance.options = {{"precision", options_.engine.precision == Precision::kFloat ? "float" : "double"},
-                        {"bin-size", std::to_string(inputs_.bin_size())}};
+                        {"bin-size", fmt::to_string(inputs_.bin_size())}};
   if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
   if (input.sites) provenance.options.push_back({"sites", "yes"});
   if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
@@ -339,9 +340,8 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
     plan.push_back(stats_output(options_.stats_path, report_, options_.version, engine_text()));
   if (options_.multiqc.wanted()) {
     const auto tracks = std::ranges::count_if(parameters().tracks, &Track::is_input);
-    std::ranges::move(
-        multiqc_outputs(options_.multiqc, parameters().labels, static_cast<std::size_t>(tracks), report_),
-        std::back_inserter(plan));
+    std::ranges::move(multiqc_outputs(options_.multiqc, parameters().labels, tracks, report_),
+                      std::back_inserter(plan));
   }
   for (const std::string& plain : leave_out_indexes(plan))
     log_note("--write-index: " + plain + " gets no index, because its name does not end in .gz");
@@ -352,10 +352,9 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   if (!options_.constraints.empty()) read.push_back(options_.constraints);
   check_outputs(files, read);
   // Each output is open until the end of the run; bigWig and bigBed files have a spool as well.
-  constexpr std::size_t kOthers = 64;
-  const std::size_t wanted = 2 * files.size() + kOthers;
-  const std::int64_t most = allow_open_files(static_cast<std::int64_t>(wanted));
-  if (most < static_cast<std::int64_t>(files.size() + kOthers))
+  constexpr std::int64_t kOthers = 64;
+  const std::int64_t most = allow_open_files(2 * std::ssize(files) + kOthers);
+  if (most < std::ssize(files) + kOthers)
     throw UsageError(
         fmt::format(
             "the run has {} outputs that are open at once, and the system allows this process {} open files",

@@ -86,7 +86,7 @@ class StatsSink : public OutputSink {
   void add_block(const PosteriorBlock& block) override {
     if (!has_support_) return;
     support_.add_block(block, [this](const Segment& segment, const SegmentPosteriors& known) {
-      report_.add_posterior(static_cast<std::size_t>(segment.label),
+      report_.add_posterior(segment.label,
                             location_.end_base(segment.end) - location_.begin_base(segment.begin),
                             known.mean_label_posterior);
     });

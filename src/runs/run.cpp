@@ -16,6 +16,7 @@
 #include "analyses/posteriors/posterior_path.h"
 #include "analyses/posteriors/posteriors.h"
 #include "analyses/viterbi/viterbi_decoder.h"
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "core/text/utf8.h"
@@ -43,7 +44,7 @@ Output located(Output output, const PreparedRun& run) {
   return output;
 }
 
-std::string shortest_text(double value) { return formatted("%.15g", value); }
+std::string shortest_text(double value) { return fmt::format("{:.15g}", value); }
 
 bool has_scores(const DecodeOptions& options) {
   return options.best == 1 && options.score != ScoreColumn::kNone;
@@ -136,7 +137,7 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
   if (!options.boundaries_path.empty())
     plan.push_back(boundary_table_output(table(options.boundaries_path, level, {})));
   if (options.review_path.empty()) return;
-  const HeaderOptions top = {{"review-top", std::to_string(options.review_top)}};
+  const HeaderOptions top = {{"review-top", fmt::to_string(options.review_top)}};
   plan.push_back(review_output(table(options.review_path, level, top), options.review_top));
   tell_of_index(options);
 }
@@ -146,12 +147,12 @@ void add_ranks(const DecodeOptions& options, const PreparedRun& run, const Heade
                OutputPlan& plan) {
   for (int rank = 1; rank <= options.best; ++rank) {
     HeaderOptions own = named;
-    own.push_back({"rank", std::to_string(rank)});
+    own.push_back({"rank", fmt::to_string(rank)});
     SegmentOutput output;
     output.file = run.output(numbered_path(options.output, rank));
     output.header = run.header("decode", own);
     output.labels = run.parameters().labels;
-    output.rank = static_cast<std::size_t>(rank - 1);
+    output.rank = rank - 1;
     plan.push_back(segment_output(located(output, run)));
   }
 }
@@ -185,8 +186,8 @@ std::vector<int> wanted_labels(const DecodeOptions& options, const Parameters& p
   if (found == names.end())
     throw UsageError(options.output + ": which labels are peaks is not known",
                      "give --only LABEL,...; a model of train --background NAME says it");
-  for (std::size_t c = 0; c < names.size(); ++c)
-    if (names[c] != *background) wanted.push_back(static_cast<int>(c));
+  for (int c = 0; c < count_of(names); ++c)
+    if (names[c] != *background) wanted.push_back(c);
   return wanted;
 }
 
@@ -283,7 +284,7 @@ void add_chromhmm_folder(const DecodeOptions& options, const PreparedRun& run, c
     files.chromosomes.push_back({sequence.chromosome, sequence.bins});
   }
   constexpr std::int64_t kOthers = 64;
-  const auto needed = static_cast<std::int64_t>(files.chromosomes.size()) + kOthers;
+  const auto needed = std::ssize(files.chromosomes) + kOthers;
   if (const std::int64_t most = allow_open_files(needed); most < needed)
     throw UsageError(
         fmt::format("--chromhmm-out: the system allows this process {} open files, and each of {} is one",
@@ -422,7 +423,7 @@ DecodeOptions settled(DecodeOptions options) {
   auto file = std::make_shared<ParameterFile>(read_params_json(options.run.input.parameters));
   for (const auto& [label, least] : label_values(file->parameters.labels, "--threshold", options.thresholds))
     if (least < 0 || least > 1)
-      throw UsageError("--threshold: " + formatted("%g", least) + " is not a probability",
+      throw UsageError(fmt::format("--threshold: {:g} is not a probability", least),
                        "give a number from 0 to 1");
   if (!options.rule && options.best == 1) {
     options.rule = file->parameters.rule;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyses/posteriors/posterior_summing.h"
+#include "core/counts.h"
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "engine/engine.h"
@@ -17,7 +18,7 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
   constexpr std::int64_t kFewest = 1000;  // fewer blocks take no time on either path
   constexpr std::int64_t kShare = 10;     // a tenth
   if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
-  const std::string share = formatted("%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
+  const std::string share = fmt::format("{:.2g}", ratio(fallbacks, blocks));
   return Warning{
       "exact-blocks",
       fmt::format("{} fallbacks in {} blocks of {} bins ({} per block): scores, transitions or durations "
@@ -52,10 +53,10 @@ void RunReport::warn_of_results() {
     warn(uncertain_entropy_warning("segmentation_entropy", totals_.uncertain_pieces, totals_.uncertainty));
   constexpr double kNoticed = 1e-3;
   if (totals_.posterior_error > kNoticed)
-    warn({"uncertain-posteriors", "posteriors may be wrong by " +
-                                      formatted("%.2g", std::min(1.0, totals_.posterior_error)) +
-                                      ", because log Z is too large for the digits of a double; scores "
-                                      "below 1e9 are safe, and -inf is what forbids"});
+    warn({"uncertain-posteriors",
+          fmt::format("posteriors may be wrong by {:.2g}, because log Z is too large for the digits of a "
+                      "double; scores below 1e9 are safe, and -inf is what forbids",
+                      std::min(1.0, totals_.posterior_error))});
 }
 
 void RunReport::warn_of_exact_blocks() {
@@ -181,7 +182,7 @@ Stats RunReport::collected() {
     stats.decoded_lengths = decoded_->lengths();
     for (std::size_t c = 0; c < posteriors_.size(); ++c)
       if (const auto& [sum, bases] = posteriors_[c]; bases > 0)
-        (*stats.decoded_labels)[c].posterior = sum / static_cast<double>(bases);
+        (*stats.decoded_labels)[c].posterior = ratio(sum, bases);
   }
   return stats;
 }

@@ -9,6 +9,7 @@
 
 #include "analyses/sequence_report.h"
 #include "core/error.h"
+#include "core/sizes.h"
 #include "inputs/rows/missing_values.h"
 #include "io/files/output_file.h"
 #include "io/files/temp_spool.h"
@@ -57,7 +58,7 @@ class RunReport {
   void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
   // Counts the segments of paths by label, from now on.
   void count_labels(const ChainModel& model) {
-    decoded_.emplace(static_cast<std::size_t>(model.num_labels), &model);
+    decoded_.emplace(wide(model.num_labels), &model);
     no_segments_ = decoded_;
     posteriors_.resize(model.num_labels);
   }

@@ -38,18 +38,18 @@ void plan_generated(const SimulateOptions& options, const PreparedRun& run, Outp
 
 OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& run) {
   OutputPlan plan;
-  HeaderOptions named = {{"seed", std::to_string(options.seed)}};
+  HeaderOptions named = {{"seed", fmt::to_string(options.seed)}};
   for (const GeneratedSequence& generated : options.run.input.generated)
     named.push_back({"length", fmt::format("{}:{}", generated.name, generated.bins)});
   for (int draw = 0; draw < options.draws; ++draw) {
     HeaderOptions own = named;
-    if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
+    if (options.draws > 1) own.push_back({"draw", fmt::to_string(draw + 1)});
     const std::string path = options.draws > 1 ? numbered_path(options.output, draw + 1) : options.output;
     SegmentOutput output;
     output.file = run.output(path);
     output.header = run.header("simulate", own);
     output.labels = run.parameters().labels;
-    output.draw = static_cast<std::size_t>(draw);
+    output.draw = draw;
     output.chromosomes = run.inputs().chromosomes();
     output.bin_size = run.inputs().bin_size();
     plan.push_back(segment_output(output));

@@ -6,10 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/sizes.h"
+
 namespace semicrf {
 
 GapSteps::GapSteps(const ChainModel& model, std::vector<std::int64_t> gaps)
-    : size_(static_cast<std::size_t>(model.num_labels)), gaps_(std::move(gaps)) {
+    : size_(model.num_labels), gaps_(std::move(gaps)) {
   if (model.max_duration != 1) throw std::logic_error("sites need a chain with K = 1");
   one_.change.resize(size_ * size_);
   for (std::size_t i = 0; i < one_.change.size(); ++i)
@@ -36,8 +38,8 @@ GapSteps::GapSteps(const ChainModel& model, std::vector<std::int64_t> gaps)
   }
   for (double& score : step) score = std::exp(score - growth_);
   squares_.push_back(std::move(step));
-  const auto longest = static_cast<std::uint64_t>(gaps_.empty() ? 1 : gaps_.back());
-  while (squares_.size() < static_cast<std::size_t>(std::bit_width(longest)))
+  const std::uint64_t longest = gaps_.empty() ? 1 : gaps_.back();
+  while (squares_.size() < wide(std::bit_width(longest)))
     squares_.push_back(product(squares_.back(), squares_.back()));
   for (const std::int64_t gap : gaps_) {
     const Matrix all = power(gap);
@@ -83,8 +85,7 @@ void GapSteps::add_counts(std::span<const double> pairs, std::vector<double>& tr
   };
   Matrix used(entries);
   for (std::size_t gap = 0; gap < gaps_.size(); ++gap) {
-    Matrix x(pairs.begin() + static_cast<std::ptrdiff_t>(gap * entries),
-             pairs.begin() + static_cast<std::ptrdiff_t>((gap + 1) * entries));
+    Matrix x(pairs.data() + gap * entries, pairs.data() + (gap + 1) * entries);
     for (std::int64_t n = gaps_[gap]; n > 1;) {
       if (n % 2 != 0) {
         add(used, product(x, transposed(power(--n))));

@@ -85,7 +85,7 @@ class PathMessages : public ViterbiMessages {
       : labels_(labels), from_(std::move(from)) {}
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
     for (std::int64_t t = cursor.boundary - 1; t >= 0; --t) {
-      const int from = from_[wide(t) * labels_ + wide(cursor.label)];
+      const int from = from_[t * labels_ + cursor.label];
       if (from == kMostStays) continue;
       reversed.push_back({t, cursor.segment_end, cursor.label});
       cursor.segment_end = t;
@@ -107,7 +107,7 @@ class SiteEngine : public Engine {
       : Engine({"sites", "sites, double", std::move(model), Precision::kDouble,
                 ChunkGrid{kWholeSequence, 0, 0.0}},
                nullptr, one_by_one_),
-        labels_(wide(this->model().num_labels)),
+        labels_(this->model().num_labels),
         threads_(threads),
         gap_of_(at.size()),
         steps_(this->model(), number_gaps(at)) {
@@ -115,10 +115,10 @@ class SiteEngine : public Engine {
   }
 
   std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
-    return wide(positions) * labels_ * (sizeof(double) + (keep ? sizeof(std::int16_t) : 0)) + gap_bytes();
+    return positions * labels_ * (sizeof(double) + (keep ? sizeof(std::int16_t) : 0)) + gap_bytes();
   }
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override {
-    return wide(positions) * (2 * labels_ + 1) * sizeof(double) + gap_bytes() * (counts ? 2 : 1);
+    return positions * (2 * labels_ + 1) * sizeof(double) + gap_bytes() * (counts ? 2 : 1);
   }
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
@@ -193,7 +193,7 @@ class SiteEngine : public Engine {
 
   // Fills gap_of_, and gives the different distances, sorted.
   std::vector<std::int64_t> number_gaps(std::span<const std::uint32_t> at) {
-    constexpr std::size_t kShort = 1 << 16;  // distances that are looked up in a table
+    constexpr std::int64_t kShort = 1 << 16;  // distances that are looked up in a table
     std::vector<std::uint32_t> places(kShort);
     std::vector<std::int64_t> gaps;
     for (std::size_t t = 1; t < at.size(); ++t) {
@@ -203,8 +203,8 @@ class SiteEngine : public Engine {
     }
     std::ranges::sort(gaps);
     gaps.erase(std::unique(gaps.begin(), gaps.end()), gaps.end());
-    for (std::size_t i = 0; i < gaps.size() && wide(gaps[i]) < kShort; ++i)
-      places[wide(gaps[i])] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < gaps.size() && gaps[i] < kShort; ++i)
+      places[gaps[i]] = static_cast<std::uint32_t>(i);
     for (std::size_t t = 1; t < at.size(); ++t) {
       const std::uint32_t gap = at[t] - at[t - 1];
       gap_of_[t] = gap < kShort
@@ -276,7 +276,7 @@ class SiteEngine : public Engine {
       stay_ = numbers(engine.steps_, &GapSteps::stay);
       parallel_ranges(engine.threads_, 0, static_cast<std::int64_t>(sites_), kScoredTogether,
                       [&](std::int64_t from, std::int64_t to) {
-                        for (std::size_t t = wide(from); t < wide(to); ++t) prepare(scores, t);
+                        for (std::int64_t t = from; t < to; ++t) prepare(scores, t);
                       });
     }
 

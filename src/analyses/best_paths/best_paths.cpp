@@ -45,7 +45,7 @@ std::size_t with_spare(std::size_t most) {
 Deviations find_deviations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                            const PieceChain& chain, const SegmentList& best, const BestPathsRequest& request,
                            const ProgressCallback& progress, ChunkTotals& totals) {
-  const std::size_t most = with_spare(static_cast<std::size_t>(request.most));
+  const std::size_t most = with_spare(request.most);
   if (engine.info().best_messages)
     return search_deviations(engine, source, plan, chain, best, most, progress, totals);
   EngineOptions options = request.engine;
@@ -79,7 +79,7 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   result.length = source.length();
   result.log_partition = log_partition(engine, source, plan, chain, progress);
   result.deviations = find_deviations(engine, source, plan, chain, best.segments, request, progress, result);
-  result.paths = rank_paths(result.deviations, with_spare(static_cast<std::size_t>(request.most)));
+  result.paths = rank_paths(result.deviations, with_spare(request.most));
   result.paths.resize(std::min(result.paths.size(), static_cast<std::size_t>(request.most)));
   const ChainModel& model = chain.model(engine);
   const bool has_initial_term = PieceDurations(model, chain.cut(), result.length).has_initial_term();

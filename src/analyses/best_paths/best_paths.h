@@ -69,7 +69,7 @@ class KBest : public Analysis {
   int passes() const override { return 3; }
   int sweeps() const override { return 2; }
   WindowNeeds needs(const Engine& engine, const ScoreSource& source, const PieceChain& chain) const override;
-  std::size_t kept_bytes() const override { return static_cast<std::size_t>(most_) * memory_; }
+  std::size_t kept_bytes() const override { return most_ * memory_; }
   void run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
            const BlockSink& sink) const override;
   double least_penalty() const override;

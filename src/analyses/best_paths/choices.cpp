@@ -145,8 +145,7 @@ std::pair<std::int64_t, std::int64_t> usual_place(const Deviation& one) { return
 }  // namespace
 
 void SegmentStarts::add(std::int64_t position, int label, TempSpool& spool) {
-  latest_.push_back(static_cast<std::uint64_t>(position) << kPackedLabelBits |
-                    static_cast<std::uint64_t>(label));
+  latest_.push_back(wide(position) << kPackedLabelBits | wide(label));
   if (latest_.size() < kBlobStarts) return;
   blobs_.push_back(
       {spool.append(std::as_bytes(std::span<const std::uint64_t>(latest_))), position_of(latest_.front())});

@@ -140,7 +140,7 @@ std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainM
 
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs = log_needs(engine, source);
-  const auto labels = static_cast<std::size_t>(engine.model().num_labels);
+  const std::size_t labels = engine.model().num_labels;
   const std::size_t rows = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
   // The scores of the reversed sequence are added to these.
   const std::size_t score = engine.precision() == Precision::kFloat ? sizeof(float) : sizeof(double);

@@ -36,7 +36,7 @@ double inner_product(const double* a, const double* b, std::int64_t count) {
   std::array<double, kLanes> lanes{};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[wide(lane)] += a[i + lane] * b[i + lane];
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
   double sum = 0;
   for (; i < count; ++i) sum += a[i] * b[i];
   for (const double lane : lanes) sum += lane;
@@ -72,18 +72,18 @@ void ScaledNumbers::rescale(std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) largest = std::max(largest, log(i));
   if (largest == kNegativeInfinity) return;
   top_ = largest;
-  fill(wide(begin), wide(end));
+  fill(begin, end);
 }
 
 void ScaledNumbers::set(std::int64_t index, double log) {
-  logs_[wide(index)] = log;
+  logs_[index] = log;
   largest_ = std::max(largest_, log);
   if (linear_.empty()) {
     top_ = largest_;
     return;
   }
   if (top_ == kNegativeInfinity || log > top_ + kHeadroom) return rescale(0, size());
-  linear_[wide(index)] = std::exp(log - top_);
+  linear_[index] = std::exp(log - top_);
 }
 
 DurationWeights::DurationWeights(const ChainModel& model, int label)
@@ -91,7 +91,7 @@ DurationWeights::DurationWeights(const ChainModel& model, int label)
   rising_.linear();  // made here, because several threads use them
   falling_.linear();
   last_score_ = rising_.log(rising_.size() - 1);
-  if (model.has_tail()) log_tail_ = model.log_tail[wide(label)];
+  if (model.has_tail()) log_tail_ = model.log_tail[label];
 }
 
 double DurationWeights::sum_into(std::int64_t end, std::int64_t first, ScaledNumbers& from) const {
@@ -112,8 +112,7 @@ double DurationWeights::sum_into(std::int64_t end, std::int64_t first, ScaledNum
 double log_dot(const ScaledNumbers& a, std::int64_t first_a, const ScaledNumbers& b, std::int64_t first_b,
                std::int64_t count, double floor) {
   const double tops = a.top() + b.top();
-  if (count <= 0 || a.largest() + b.largest() + std::log(static_cast<double>(count)) < floor)
-    return kNegativeInfinity;
+  if (count <= 0 || a.largest() + b.largest() + std::log(count) < floor) return kNegativeInfinity;
   const double sum = inner_product(a.linear() + first_a, b.linear() + first_b, count);
   if (sum >= kSafe) return std::log(sum) + tops;
   if (tops + kLogSafe < floor) return kNegativeInfinity;
@@ -135,9 +134,9 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
                        2 * std::log(count + static_cast<double>(max_duration()));
   if (!(bound >= floor)) return kNegativeInfinity;
   // Ends right of `e` add at most beyond[e - from_end] times the sum of the starts.
-  std::vector<double> beyond(wide(std::max<std::int64_t>(last_end + 1 - from_end, 0)) + 1, 0.0);
+  std::vector<double> beyond(std::max<std::int64_t>(last_end + 1 - from_end, 0) + 1, 0.0);
   for (std::int64_t e = last_end + 1; e-- > from_end;)
-    beyond[wide(e - from_end)] = beyond[wide(e - from_end) + 1] + ends.linear()[e];
+    beyond[e - from_end] = beyond[e - from_end + 1] + ends.linear()[e];
   double all_starts = 0;
   for (std::int64_t s = first; s <= last; ++s) all_starts += starts.linear()[s];
   std::int64_t stop = last_end + 1;
@@ -145,7 +144,7 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
   for (std::int64_t s = last; s >= first; --s) {
     const double start = starts.linear()[s];
     if (start * beyond.front() * count <= kNegligible * total) continue;
-    while (stop > from_end && beyond[wide(stop - 1 - from_end)] * all_starts <= kNegligible * total) --stop;
+    while (stop > from_end && beyond[stop - 1 - from_end] * all_starts <= kNegligible * total) --stop;
     const std::int64_t end = std::min(stop, s + max_duration() + 1);
     if (end > from_end)
       total += start *
@@ -172,7 +171,7 @@ double DurationWeights::sum_of_tile(const Tile& tile, const ScaledNumbers& start
   const ScaledNumbers own_ends({ends.logs() + tile.first_end, ends.logs() + tile.stop_end});
   const ScaledNumbers own_scores({rising_.logs() + shortest - 1, rising_.logs() + longest});
   const double tops = own_starts.top() + own_ends.top() + own_scores.top();
-  if (tops + 2 * std::log(static_cast<double>(kTile)) < floor) return kNegativeInfinity;
+  if (tops + 2 * std::log(kTile) < floor) return kNegativeInfinity;
   double total = 0, exact = kNegativeInfinity;
   const auto each_start = [&](auto add) {
     for (std::int64_t s = tile.first_start; s < tile.stop_start; ++s) {

@@ -19,7 +19,7 @@ class ScaledNumbers {
  public:
   explicit ScaledNumbers(std::vector<double> logs);
 
-  std::int64_t size() const { return static_cast<std::int64_t>(logs_.size()); }
+  std::int64_t size() const { return std::ssize(logs_); }
   double log(std::int64_t index) const { return logs_[index]; }
   const double* logs() const { return logs_.data(); }
   // What the linear numbers are relative to; -inf: all are 0.

@@ -65,11 +65,11 @@ StretchRows with_edge_roles(const StretchRows& rows, std::int64_t begin, std::in
   const auto spread = [&](const std::vector<double>& from, auto number) {
     std::vector<double> to;
     if (from.empty()) return to;
-    to.reserve(from.size() * wide(columns.count));
+    to.reserve(from.size() * columns.count);
     for (int c = 0; c < labels; ++c)
       for (int role = 0; role < columns.count; ++role)
         for (std::int64_t i = 0; i < rows.n; ++i)
-          to.push_back(number(from[wide(c) * wide(rows.n) + wide(i)], c, role, begin + i));
+          to.push_back(number(from[c * rows.n + i], c, role, begin + i));
     return to;
   };
   const auto same = [](double value, int, int, std::int64_t) { return value; };
@@ -92,7 +92,7 @@ StretchRows with_edge_roles(const StretchRows& rows, std::int64_t begin, std::in
   result.end_scores = spread(rows.end_scores, same);
   // `near`, `far`: whether a role is that of segments which the near cut hides in part, and the far one.
   const auto tail = [&](double value, int c, bool near_cut, bool near, bool far) {
-    if (far) return value - std::log1p(-std::exp(roles.base().log_tail[wide(c)]));
+    if (far) return value - std::log1p(-std::exp(roles.base().log_tail[c]));
     return near_cut == near ? value : kNegativeInfinity;
   };
   result.left_tails = spread(rows.left_tails, [&](double value, int c, int role, std::int64_t t) {
@@ -112,8 +112,8 @@ ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), rol
 
 ClaimStretch::ClaimStretch(StretchRows rows, const ClaimTables& tables)
     : rows_(std::move(rows)), tables_(&tables) {
-  const auto labels = wide(num_labels());
-  content_.assign(labels * wide(rows_.n + 1), 0.0);
+  const std::size_t labels = num_labels();
+  content_.assign(labels * (rows_.n + 1), 0.0);
   free_from_.assign(content_.size(), 0);
   free_to_.assign(content_.size(), rows_.n);
   for (int c = 0; c < num_labels(); ++c) {
@@ -152,7 +152,7 @@ ClaimResult LocalClaims::segment(const Claim& claim, LocalSums& sums, LocalSums&
 ClaimResult LocalClaims::result(const Claim& claim) {
   const std::int64_t n = stretch_.rows().n;
   if (claim.kind == ClaimKind::kEnds) {
-    if (!mirror_) mirror_.emplace(stretch_.rows().mirrored(wide(stretch_.num_labels())), mirror_tables_);
+    if (!mirror_) mirror_.emplace(stretch_.rows().mirrored(stretch_.num_labels()), mirror_tables_);
     const ClaimResult found = LocalSums(*mirror_, n - claim.end, n - claim.begin).starts_or_not(claim.label);
     return settled(found.log_true, found.log_false);
   }

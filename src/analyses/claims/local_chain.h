@@ -65,9 +65,7 @@ class ClaimStretch {
   void shift(double level) { rows_.level += level; }
   const ClaimTables& tables() const { return *tables_; }
   int num_labels() const { return tables_->model.num_labels; }
-  double row(const std::vector<double>& rows, int c, std::int64_t i) const {
-    return rows[wide(c) * wide(rows_.n) + wide(i)];
-  }
+  double row(const std::vector<double>& rows, int c, std::int64_t i) const { return rows[c * rows_.n + i]; }
   // The content S up to boundary i = 0..n, forbidden positions left out.
   double content(int c, std::int64_t i) const { return content_[at(c, i)]; }
   // The least s so that no position of [s, i) is forbidden, and the largest e so that none of [i, e) is.
@@ -75,7 +73,7 @@ class ClaimStretch {
   std::int64_t free_to(int c, std::int64_t i) const { return free_to_[at(c, i)]; }
 
  private:
-  std::size_t at(int c, std::int64_t i) const { return wide(c) * wide(rows_.n + 1) + wide(i); }
+  std::size_t at(int c, std::int64_t i) const { return c * (rows_.n + 1) + i; }
 
   StretchRows rows_;
   const ClaimTables* tables_;

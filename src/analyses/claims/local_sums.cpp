@@ -16,9 +16,9 @@ LocalSums::LocalSums(const ClaimStretch& stretch, std::int64_t begin, std::int64
       end_(end),
       origin_(std::max<std::int64_t>(0, begin - model_.max_duration)),
       limit_(std::min(rows_.n, end + model_.max_duration + 1)),
-      before_(wide(model_.num_labels)),
-      ends_(wide(model_.num_labels)),
-      tail_ends_(wide(model_.num_labels)) {}
+      before_(model_.num_labels),
+      ends_(model_.num_labels),
+      tail_ends_(model_.num_labels) {}
 
 // --- statements ---
 
@@ -30,10 +30,10 @@ double LocalSums::avoiding(const Restriction& restriction) {
     extend(restriction, nullptr, extended);
   }
   std::vector<const ScaledNumbers*> starts;
-  starts.reserve(wide(model_.num_labels));
+  starts.reserve(model_.num_labels);
   for (int c = 0; c < model_.num_labels; ++c)
     starts.push_back(!restriction.meets(stretch_.tables(), c) ? nullptr
-                     : extends                                ? &extended[wide(c)]
+                     : extends                                ? &extended[c]
                                                               : &starts_before(c));
   return crossings(starts);
 }
@@ -136,8 +136,7 @@ double LocalSums::crossings(const std::vector<const ScaledNumbers*>& starts) {
   };
   std::vector<LabelStarts> order;
   for (int c = 0; c < model_.num_labels; ++c)
-    if (const ScaledNumbers* own = starts[wide(c)])
-      order.push_back({c, own, own->largest() + ends(c).largest()});
+    if (const ScaledNumbers* own = starts[c]) order.push_back({c, own, own->largest() + ends(c).largest()});
   std::ranges::sort(order, std::greater<>(), &LabelStarts::bound);
   double sum = kNegativeInfinity;
   for (const LabelStarts& one : order) sum = log_add(sum, crossing(one.label, *one.starts, sum - kNothing));
@@ -159,7 +158,7 @@ double LocalSums::first_start(const Restriction& before, const Wanted& wanted,
 
 // The numbers gamma_s - S_s of the starts before the interval; -inf from there on. Made once per label.
 const ScaledNumbers& LocalSums::starts_before(int c) {
-  std::optional<ScaledNumbers>& known = before_[wide(c)];
+  std::optional<ScaledNumbers>& known = before_[c];
   if (known) return *known;
   std::vector<double> logs(local(end_), kNegativeInfinity);
   for (std::int64_t s = origin_; s < begin_; ++s) logs[local(s)] = start_row(c, s) - stretch_.content(c, s);
@@ -168,7 +167,7 @@ const ScaledNumbers& LocalSums::starts_before(int c) {
 
 std::vector<ScaledNumbers> LocalSums::starts_before(const Restriction& restriction) {
   std::vector<ScaledNumbers> starts;
-  starts.reserve(wide(model_.num_labels));
+  starts.reserve(model_.num_labels);
   for (int c = 0; c < model_.num_labels; ++c)
     starts.push_back(restriction.meets(stretch_.tables(), c) ? starts_before(c)
                                                              : ScaledNumbers(std::vector<double>()));
@@ -187,18 +186,17 @@ ScaledNumbers LocalSums::starts_until_begin(int c) {
 void LocalSums::extend(const Restriction& restriction, const FirstStart* first,
                        std::vector<ScaledNumbers>& starts) {
   const int labels = model_.num_labels;
-  std::vector<double> tails(wide(labels)), alpha(wide(labels), kNegativeInfinity);
-  for (int c = 0; c < labels; ++c) tails[wide(c)] = left_tail(c);
+  std::vector<double> tails(labels), alpha(labels, kNegativeInfinity);
+  for (int c = 0; c < labels; ++c) tails[c] = left_tail(c);
   for (std::int64_t t = begin_; t < end_; ++t) {
     for (int c = 0; t > begin_ && c < labels; ++c)
-      if (restriction.meets(stretch_.tables(), c))
-        alpha[wide(c)] = ended(c, t, starts[wide(c)], tails[wide(c)]);
+      if (restriction.meets(stretch_.tables(), c)) alpha[c] = ended(c, t, starts[c], tails[c]);
     for (int c = 0; c < labels; ++c) {
       const bool allowed = restriction.allows(stretch_.tables(), c);
       if (first == nullptr && !allowed) continue;
       const double start = t == begin_ ? start_row(c, t) : started(c, t, alpha);
       if (first != nullptr) (*first)(t, c, start);
-      if (allowed) starts[wide(c)].set(t - origin_, start - stretch_.content(c, t));
+      if (allowed) starts[c].set(t - origin_, start - stretch_.content(c, t));
     }
   }
 }
@@ -240,7 +238,7 @@ void LocalSums::carry_tail(int c, std::int64_t t, const ScaledNumbers& starts, d
 double LocalSums::started(int c, std::int64_t t, const std::vector<double>& alpha) const {
   double sum = kNegativeInfinity;
   for (int from = 0; from < model_.num_labels; ++from) {
-    const double log = alpha[wide(from)] + model_.transition_at(from, c);
+    const double log = alpha[from] + model_.transition_at(from, c);
     if (log != kNegativeInfinity) sum = log_add(sum, log);
   }
   return rows_.start_scores.empty() ? sum : sum + stretch_.row(rows_.start_scores, c, t);
@@ -248,7 +246,7 @@ double LocalSums::started(int c, std::int64_t t, const std::vector<double>& alph
 
 // The numbers X_e + S_e of the boundaries e > begin within reach. Made once per label.
 const ScaledNumbers& LocalSums::ends(int c) {
-  std::optional<ScaledNumbers>& known = ends_[wide(c)];
+  std::optional<ScaledNumbers>& known = ends_[c];
   if (known) return *known;
   std::vector<double> logs(local(limit_) + 1, kNegativeInfinity);
   for (std::int64_t e = begin_ + 1; e <= limit_; ++e)
@@ -259,7 +257,7 @@ const ScaledNumbers& LocalSums::ends(int c) {
 // Q(m) of the boundaries m > begin: LSE over e >= m of X_e + (e - m) ln q with the content of [m, e), plus
 // S_m. Made once per label.
 const ScaledNumbers& LocalSums::tail_ends(int c) {
-  std::optional<ScaledNumbers>& known = tail_ends_[wide(c)];
+  std::optional<ScaledNumbers>& known = tail_ends_[c];
   if (known) return *known;
   const DurationWeights& weights = durations(c);
   const ScaledNumbers& single = ends(c);
@@ -280,7 +278,7 @@ const ScaledNumbers& LocalSums::tail_ends(int c) {
 // An upper bound of crossing() that is quick to compute.
 double LocalSums::most_crossing(int c, const ScaledNumbers& starts) {
   const DurationWeights& weights = durations(c);
-  const double counts = std::log(static_cast<double>(limit_ - origin_ + 1));
+  const double counts = std::log(limit_ - origin_ + 1);
   double left = starts.largest() + counts + std::max(weights.largest_score(), weights.last_score());
   if (weights.has_tail() && begin_ > 0)
     left = log_add(left, stretch_.row(rows_.left_tails, c, begin_ - 1) - stretch_.content(c, begin_));
@@ -290,7 +288,7 @@ double LocalSums::most_crossing(int c, const ScaledNumbers& starts) {
 // An upper bound of the sum of all ends, those in the tail included.
 double LocalSums::most_ends(int c) {
   const DurationWeights& weights = durations(c);
-  const double sum = ends(c).largest() + std::log(static_cast<double>(limit_ - origin_ + 1));
+  const double sum = ends(c).largest() + std::log(limit_ - origin_ + 1);
   if (!weights.has_tail() || end_ == rows_.n) return sum;
   return log_add(sum, stretch_.row(rows_.right_tails, c, end_) - weights.last_score() - weights.log_tail() +
                           stretch_.content(c, end_));

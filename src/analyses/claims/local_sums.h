@@ -75,8 +75,8 @@ class LocalSums {
   void extend(const Restriction& restriction, const FirstStart* first, std::vector<ScaledNumbers>& starts);
 
   double start_row(int c, std::int64_t t) const { return stretch_.row(rows_.starts, c, t); }
-  const DurationWeights& durations(int c) const { return stretch_.tables().durations[wide(c)]; }
-  std::size_t local(std::int64_t i) const { return wide(i - origin_); }
+  const DurationWeights& durations(int c) const { return stretch_.tables().durations[c]; }
+  std::size_t local(std::int64_t i) const { return i - origin_; }
 
   const ScaledNumbers& starts_before(int c);
   std::vector<ScaledNumbers> starts_before(const Restriction& restriction);

@@ -30,7 +30,7 @@ std::vector<PositionRange> merged(std::vector<PositionRange> ranges) {
 }
 
 MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
-    : wanted_(std::move(wanted)), width_(width), open_(width * wide(kBlock)), blocks_(kSpoolMemory, "") {
+    : wanted_(std::move(wanted)), width_(width), open_(width * kBlock), blocks_(kSpoolMemory, "") {
   std::int64_t rows = 0;
   for (const PositionRange& range : wanted_) {
     first_rows_.push_back(rows);
@@ -40,7 +40,7 @@ MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
 
 void MessageRows::finish() {
   if (rows_ == 0) return;
-  const std::span<const double> rows(open_.data(), wide(rows_) * width_);
+  const std::span<const double> rows(open_.data(), rows_ * width_);
   blocks_.append(std::as_bytes(rows));
   rows_ = 0;
 }
@@ -50,19 +50,18 @@ std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) cons
   if (after == wanted_.begin() || end > std::prev(after)->end)
     throw std::logic_error("MessageRows::read: rows that were not kept");
   const auto range = std::prev(after);
-  const std::int64_t first = first_rows_[wide(range - wanted_.begin())] + (begin - range->begin);
+  const std::int64_t first = first_rows_[range - wanted_.begin()] + (begin - range->begin);
   const std::int64_t last = first + (end - begin);  // one past it
   std::vector<double> rows;
-  rows.reserve(wide(end - begin) * width_);
+  rows.reserve((end - begin) * width_);
   std::vector<double> block;
   for (std::int64_t b = first / kBlock; b * kBlock < last; ++b) {
-    const auto index = wide(b);
+    const std::size_t index = b;
     block.resize(blocks_.blob_size(index) / sizeof(double));
     blocks_.read(index, std::as_writable_bytes(std::span<double>(block)));
-    const auto from = wide(std::max(first - b * kBlock, std::int64_t{0})) * width_;
-    const auto to = wide(std::min(last - b * kBlock, kBlock)) * width_;
-    rows.insert(rows.end(), block.begin() + static_cast<std::ptrdiff_t>(from),
-                block.begin() + static_cast<std::ptrdiff_t>(to));
+    const std::size_t from = std::max<std::int64_t>(first - b * kBlock, 0) * width_;
+    const std::size_t to = std::min(last - b * kBlock, kBlock) * width_;
+    rows.insert(rows.end(), block.data() + from, block.data() + to);
   }
   return rows;
 }
@@ -72,7 +71,7 @@ namespace {
 // Writes the scores of one label into rows [begin, end).
 void keep_scores(const LabelScores& scores, const RowShape& shape, int label, std::int64_t begin,
                  std::int64_t end, double* rows) {
-  const auto c = static_cast<std::size_t>(label);
+  const std::size_t c = label;
   const auto each = [&](std::size_t column, auto score) {
     double* to = rows + column + c;
     for (std::int64_t t = begin; t < end; ++t, to += shape.width) *to = score(t);
@@ -88,12 +87,12 @@ void keep_window(const ForwardPass& pass, const RowShape& shape, MessageRows& ke
   kept.take(pass.range(), [&](std::int64_t begin, std::int64_t end, double* rows) {
     const int labels = static_cast<int>(shape.labels);
     for (std::int64_t t = begin; t < end; ++t) {
-      double* row = rows + static_cast<std::size_t>(t - begin) * shape.width;
+      double* row = rows + (t - begin) * shape.width;
       row[0] = pass.rows().start(t, 0).level;
-      for (int c = 0; c < labels; ++c) row[shape.starts + wide(c)] = pass.rows().start(t, c).value;
+      for (int c = 0; c < labels; ++c) row[shape.starts + c] = pass.rows().start(t, c).value;
       if (!shape.has_tail) continue;
       row[shape.tails - 1] = pass.rows().tail(t + 1, 0).level;
-      for (int c = 0; c < labels; ++c) row[shape.tails + wide(c)] = pass.rows().tail(t + 1, c).value;
+      for (int c = 0; c < labels; ++c) row[shape.tails + c] = pass.rows().tail(t + 1, c).value;
     }
     for (int c = 0; c < labels; ++c) keep_scores(scores, shape, c, begin, end, rows);
   });
@@ -102,7 +101,7 @@ void keep_window(const ForwardPass& pass, const RowShape& shape, MessageRows& ke
 }  // namespace
 
 RowShape::RowShape(const ChainModel& model, const Parts& parts)
-    : labels(static_cast<std::size_t>(model.num_labels)),
+    : labels(model.num_labels),
       has_tail(parts.tails && model.has_tail()),
       has_scores(parts.scores),
       has_boundary(parts.boundary) {
@@ -153,7 +152,7 @@ ScoreArray reversed_array(const ScoreArray& array, std::size_t count, std::size_
 
 ChainModel reversed(const ChainModel& model) {
   ChainModel mirror = model;
-  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::size_t labels = model.num_labels;
   for (std::size_t from = 0; from < labels; ++from)
     for (std::size_t to = 0; to < labels; ++to)
       mirror.transition[to * labels + from] = model.transition[from * labels + to];
@@ -170,7 +169,7 @@ ChainModel reversed(const ChainModel& model) {
 ScoreWindow ReversedSource::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
   const std::int64_t total = source_.length();
   const ScoreWindow there = projected_.read(total - end, total - begin, forward_);
-  const auto count = static_cast<std::size_t>(end - begin);
+  const std::size_t count = end - begin;
   ScoreWindow window = there;
   window.begin = begin;
   window.end = end;

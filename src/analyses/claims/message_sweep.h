@@ -38,7 +38,7 @@ class MessageRows {
       const std::int64_t stop = std::min(wanted_[next_].end, range.end);
       while (t < stop) {
         const std::int64_t end = std::min(stop, t + kBlock - rows_);
-        fill(t, end, open_.data() + static_cast<std::size_t>(rows_) * width_);
+        fill(t, end, open_.data() + rows_ * width_);
         rows_ += end - t;
         t = end;
         if (rows_ == kBlock) finish();
@@ -98,7 +98,7 @@ ChainModel reversed(const ChainModel& model);
 class ReversedSource : public ScoreSource {
  public:
   ReversedSource(ScoreSource& source, int num_labels)
-      : source_(source), projected_(source), labels_(static_cast<std::size_t>(num_labels)) {}
+      : source_(source), projected_(source), labels_(num_labels) {}
 
   std::int64_t length() const override { return source_.length(); }
   std::size_t bytes_per_position() const override {

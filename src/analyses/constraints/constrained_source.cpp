@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyses/posteriors/posteriors.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
@@ -41,7 +42,7 @@ void ConstrainedSource::look_for_edges() {
 
 ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
   look_for_edges();
-  const std::size_t size = wide(end - begin) * wide(model_.num_labels);
+  const std::size_t size = (end - begin) * model_.num_labels;
   ScoreWindow window;
   window.begin = begin;
   window.end = end;
@@ -64,16 +65,14 @@ ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreB
 // Writes the positions of `plain` into the buffers, which begin with position `begin`.
 void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const {
   const CentredScores scores(model_, plain);
-  const auto labels = wide(model_.num_labels);
   parallel_ranges(threads_, plain.begin, plain.end, kTask, [&](std::int64_t from, std::int64_t to) {
-    for (std::size_t c = 0; c < labels; ++c) {
-      const int label = static_cast<int>(c);
+    for (int c = 0; c < model_.num_labels; ++c) {
       const auto each = [&](std::vector<double>& values, auto score) {
-        for (std::int64_t t = from; t < to; ++t) values[wide(t - begin) * labels + c] = score(t);
+        for (std::int64_t t = from; t < to; ++t) RowView(values, model_.num_labels)(t - begin, c) = score(t);
       };
-      scores.of_label(label, [&](const auto& score) { each(buffers.emissions.f64, score); });
-      if (has_starts_) each(buffers.start.f64, [&](std::int64_t t) { return scores.start_score(t, label); });
-      if (has_ends_) each(buffers.end.f64, [&](std::int64_t t) { return scores.end_score(t, label); });
+      scores.of_label(c, [&](const auto& score) { each(buffers.emissions.f64, score); });
+      if (has_starts_) each(buffers.start.f64, [&](std::int64_t t) { return scores.start_score(t, c); });
+      if (has_ends_) each(buffers.end.f64, [&](std::int64_t t) { return scores.end_score(t, c); });
     }
   });
 }
@@ -81,19 +80,18 @@ void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, st
 // Applies the constraint to rows [begin, end) of the buffers.
 void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, std::int64_t end,
                               ScoreBuffers& buffers) const {
-  const auto labels = wide(model_.num_labels);
-  const auto first = static_cast<std::ptrdiff_t>(wide(begin) * labels);
-  const auto last = static_cast<std::ptrdiff_t>(wide(end) * labels);
+  const int labels = model_.num_labels;
+  const std::int64_t first = begin * labels, last = end * labels;
   std::vector<double>&emissions = buffers.emissions.f64, &starts = buffers.start.f64;
   switch (constraint.kind) {
     case Constraint::Kind::kForbidden:
-      for (auto row = first; row < last; row += static_cast<std::ptrdiff_t>(labels))
-        for (const int c : constraint.forbidden) emissions[wide(row + c)] = kNegativeInfinity;
+      for (auto row = first; row < last; row += labels)
+        for (const int c : constraint.forbidden) emissions[row + c] = kNegativeInfinity;
       break;
     case Constraint::Kind::kBoundary:
       for (auto entry = first; entry < last; ++entry) {
-        emissions[wide(entry)] -= penalty_;
-        starts[wide(entry)] += penalty_;
+        emissions[entry] -= penalty_;
+        starts[entry] += penalty_;
       }
       break;
     case Constraint::Kind::kNoBoundary:

@@ -24,7 +24,7 @@ namespace semicrf {
 class ConstrainedShape : public ScoreSource {
  public:
   ConstrainedShape(const ScoreSource& source, const ChainModel& model)
-      : source_(source), made_(3 * sizeof(double) * static_cast<std::size_t>(model.num_labels)) {}
+      : source_(source), made_(3 * sizeof(double) * model.num_labels) {}
 
   std::int64_t length() const override { return source_.length(); }
   // This includes what is read of `source`.

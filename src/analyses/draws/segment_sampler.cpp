@@ -24,9 +24,9 @@ class Sampler {
       : pass_(engine, source, plan, chain, {.traces_back = true}, progress), length_(source.length()) {
     const PieceDurations durations(pass_.model(), chain.cut(), length_);
     for (int i = 0; i < request.draws; ++i) {
-      const RandomStream random(request.key, kDrawPurpose + static_cast<std::uint64_t>(i));
+      const RandomStream random(request.key, kDrawPurpose + i);
       tracers_.emplace_back(pass_.model(), durations, random, request.origin);
-      result_.draws.push_back({0, SegmentList(kSpoolMemory / static_cast<std::size_t>(request.draws))});
+      result_.draws.push_back({0, SegmentList(kSpoolMemory / wide(request.draws))});
     }
     cursors_.resize(tracers_.size());
   }
@@ -76,8 +76,8 @@ WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs = log_needs(engine, source);
   needs.engine_bytes = [&engine](std::int64_t positions) {
     const ChainModel& model = engine.model();
-    const auto row = sizeof(double) * (1 + static_cast<std::size_t>(model.num_labels));
-    return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
+    const std::size_t row = sizeof(double) * (1 + model.num_labels);
+    return engine.posterior_bytes(positions) + 2 * row * model.max_duration;
   };
   needs.usual_engine_bytes = {};
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
@@ -220,7 +220,7 @@ WindowNeeds Samples::needs(const Engine& engine, const ScoreSource& source, cons
   return draw_needs(engine, source);
 }
 
-std::size_t Samples::kept_bytes() const { return static_cast<std::size_t>(number_) * kDrawMemory; }
+std::size_t Samples::kept_bytes() const { return number_ * kDrawMemory; }
 
 void Samples::run(const PieceContext& context, const WindowPlan& plan, PieceResult& result,
                   const BlockSink&) const {

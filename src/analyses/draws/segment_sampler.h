@@ -95,9 +95,7 @@ class DrawTracer {
   double continuing(const DrawWindow& window, std::int64_t b, int c, double base) const;
   void found(std::int64_t start, DrawCursor& cursor, std::vector<Segment>& reversed);
   std::size_t choose(double uniform, DrawCursor& cursor);
-  std::array<double, 2> uniforms(std::int64_t boundary) const {
-    return random_.uniforms(static_cast<std::uint64_t>(origin_ + boundary));
-  }
+  std::array<double, 2> uniforms(std::int64_t boundary) const { return random_.uniforms(origin_ + boundary); }
 
   const ChainModel* model_;
   PieceDurations durations_;

@@ -26,14 +26,14 @@ double fold_at_end(const double* roles, RoleColumns columns, Semiring semiring) 
 }  // namespace
 
 ForwardRows::ForwardRows(const ChainModel& model, const ForwardWish& wish, std::int64_t reach)
-    : labels_(static_cast<std::size_t>(model.num_labels)),
+    : labels_(model.num_labels),
       semiring_(wish.semiring),
       has_ends_(wish.ends),
       has_tail_(wish.tails && model.has_tail()),
       reach_(reach) {}
 
 std::size_t ForwardRows::bytes_per_position(const ChainModel& model) {
-  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::size_t labels = model.num_labels;
   return sizeof(double) * (2 + labels * (model.has_tail() ? 3 : 2));
 }
 
@@ -41,7 +41,7 @@ ForwardArrays ForwardRows::prepare(PositionRange range, RoleColumns columns) {
   range_ = range;
   columns_ = columns;
   const std::size_t n = positions();
-  const auto reach = static_cast<std::size_t>(reach_);
+  const std::size_t reach = reach_;
   starts_.resize((reach + n) * labels_);
   start_levels_.resize(reach + n);
   ends_.resize(has_ends_ ? (1 + n) * labels_ : 0);
@@ -57,7 +57,7 @@ ForwardArrays ForwardRows::prepare(PositionRange range, RoleColumns columns) {
     return out;
   }
   const auto with_roles = [&](std::vector<double>& rows) {
-    rows.resize(n * labels_ * static_cast<std::size_t>(columns.count));
+    rows.resize(n * labels_ * columns.count);
     return rows.data();
   };
   out.starts = with_roles(role_starts_);
@@ -67,11 +67,11 @@ ForwardArrays ForwardRows::prepare(PositionRange range, RoleColumns columns) {
 }
 
 void ForwardRows::fold(std::int64_t length) {
-  const auto count = static_cast<std::size_t>(columns_.count);
-  double* starts = starts_.data() + static_cast<std::size_t>(reach_) * labels_;
+  const std::size_t count = columns_.count;
+  double* starts = starts_.data() + reach_ * labels_;
   for (std::size_t i = 0; i < positions() * labels_; ++i) starts[i] = role_starts_[i * count];
   for (std::size_t c = 0; c < labels_ && range_.begin == 0; ++c)
-    starts[c] = role_starts_[c * count + static_cast<std::size_t>(columns_.first)];
+    starts[c] = role_starts_[c * count + columns_.first];
   const auto fold_rows = [&](const std::vector<double>& roles, std::vector<double>& rows) {
     for (std::size_t i = 0; i < positions() * labels_; ++i)
       rows[labels_ + i] = fold_unless_last(roles.data() + i * count, columns_, semiring_);
@@ -85,9 +85,8 @@ void ForwardRows::fold(std::int64_t length) {
 }
 
 void ForwardRows::finish(const ForwardWindow& window, std::int64_t length, const ForwardEdge* before) {
-  const auto reach = static_cast<std::ptrdiff_t>(reach_);
   if (columns_.count > 1) fold(length);
-  for (auto level = start_levels_.begin() + reach; level != start_levels_.end(); ++level)
+  for (auto level = start_levels_.begin() + reach_; level != start_levels_.end(); ++level)
     *level += window.whole;
   for (auto level = end_levels_.begin() + 1; level != end_levels_.end(); ++level) *level += window.whole;
   if (before != nullptr) {
@@ -97,19 +96,18 @@ void ForwardRows::finish(const ForwardWindow& window, std::int64_t length, const
     end_levels_.front() = before->end_level;
     return;
   }
-  std::fill_n(starts_.begin(), static_cast<std::size_t>(reach) * labels_, kNegativeInfinity);
-  std::fill_n(start_levels_.begin(), reach, 0.0);
+  std::fill_n(starts_.begin(), reach_ * labels_, kNegativeInfinity);
+  std::fill_n(start_levels_.begin(), reach_, 0.0);
   std::fill_n(tails_.begin(), has_tail_ ? labels_ : 0, kNegativeInfinity);
   end_levels_.front() = 0;
 }
 
 // A window may be shorter than the reach: its rows begin that far before it.
 ForwardEdge ForwardRows::edge() const {
-  const auto reach = static_cast<std::ptrdiff_t>(reach_);
   const auto labels = static_cast<std::ptrdiff_t>(labels_);
   ForwardEdge edge;
-  edge.starts.assign(starts_.end() - reach * labels, starts_.end());
-  edge.start_levels.assign(start_levels_.end() - reach, start_levels_.end());
+  edge.starts.assign(starts_.end() - reach_ * labels, starts_.end());
+  edge.start_levels.assign(start_levels_.end() - reach_, start_levels_.end());
   if (has_tail_) edge.tails.assign(tails_.end() - labels, tails_.end());
   edge.end_level = end_levels_.back();
   return edge;
@@ -123,7 +121,7 @@ ForwardPass::ForwardPass(Engine& engine, ScoreSource& source, const WindowPlan& 
       wish_(wish),
       loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress, chain.edges, wish.semiring),
       rows_(model_, wish, wish.traces_back && plan.count() > 1 ? model_.max_duration : 0),
-      edges_(static_cast<std::size_t>(wish.traces_back ? plan.count() : 0)) {
+      edges_(wish.traces_back ? plan.count() : 0) {
   if (wish.traces_back && plan.count() > 1 && plan.left_halo <= model_.max_duration)
     throw std::logic_error("the windows of a traceback see too little to their left");
 }
@@ -141,8 +139,7 @@ ForwardWindow ForwardPass::compute(std::int64_t n) {
   ForwardWindow window = wish_.semiring == Semiring::kLog
                              ? engine.forward(scores_, range(), loop_.left(n), arrays)
                              : engine.best_forward(scores_, range(), loop_.left(n), arrays);
-  rows_.finish(window, plan_.length,
-               wish_.traces_back && n > 0 ? &edges_[static_cast<std::size_t>(n)] : nullptr);
+  rows_.finish(window, plan_.length, wish_.traces_back && n > 0 ? &edges_[n] : nullptr);
   return window;
 }
 
@@ -151,7 +148,7 @@ LabelScores ForwardPass::scores() const { return {loop_.engine(window_).model(),
 std::vector<double> ForwardPass::last_messages() const {
   const RoleColumns columns = this->columns(loop_.last());
   std::vector<double> messages;
-  for (std::size_t i = 0; i < at_end_.message.size(); i += static_cast<std::size_t>(columns.count))
+  for (std::size_t i = 0; i < at_end_.message.size(); i += columns.count)
     messages.push_back(fold_at_end(at_end_.message.data() + i, columns, wish_.semiring));
   return messages;
 }

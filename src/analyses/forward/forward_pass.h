@@ -62,8 +62,8 @@ class ForwardRows {
 
   // Message of a start: everything before a segment of c that starts at t, and its start score.
   LogMessage start(std::int64_t t, int c) const {
-    const auto row = static_cast<std::size_t>(t - range_.begin + reach_);
-    return {start_levels_[row], starts_[row * labels_ + static_cast<std::size_t>(c)]};
+    const std::size_t row = t - range_.begin + reach_;
+    return {start_levels_[row], starts_[row * labels_ + c]};
   }
   // The message alpha of boundary b > range.begin.
   LogMessage alpha(std::int64_t b, int c) const { return at(ends_, b, c); }
@@ -73,10 +73,10 @@ class ForwardRows {
 
  private:
   LogMessage at(const std::vector<double>& rows, std::int64_t b, int c) const {
-    const auto row = static_cast<std::size_t>(b - range_.begin);
-    return {end_levels_[row], rows[row * labels_ + static_cast<std::size_t>(c)]};
+    const std::size_t row = b - range_.begin;
+    return {end_levels_[row], rows[row * labels_ + c]};
   }
-  std::size_t positions() const { return static_cast<std::size_t>(range_.size()); }
+  std::size_t positions() const { return range_.size(); }
   void fold(std::int64_t length);
 
   std::size_t labels_;
@@ -110,7 +110,7 @@ class ForwardPass {
       scores_ = scores;
       ForwardWindow window = compute(n);
       totals.add(window.chunks);
-      if (wish_.traces_back && n < loop_.last()) edges_[static_cast<std::size_t>(n) + 1] = rows_.edge();
+      if (wish_.traces_back && n < loop_.last()) edges_[n + 1] = rows_.edge();
       if (n == loop_.last()) at_end_ = window.right;
       visit();
       return std::move(window.right);

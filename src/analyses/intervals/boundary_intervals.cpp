@@ -24,9 +24,8 @@ std::int64_t least_distance(const ChainModel& model, int shortest, int label) {
 // Bytes kept for the positions that the candidates of one boundary lie in: rows of messages and scores, and
 // the segments that start there.
 std::size_t most_place_bytes(const ChainModel& model, std::int64_t length) {
-  const auto positions =
-      static_cast<std::size_t>(std::min(length, 2 * static_cast<std::int64_t>(StartInterval::kReach)));
-  return positions * sizeof(double) * (2 + 6 * static_cast<std::size_t>(model.num_labels));
+  const std::size_t positions = std::min(length, 2 * std::int64_t{StartInterval::kReach});
+  return positions * sizeof(double) * (2 + 6 * wide(model.num_labels));
 }
 
 }  // namespace
@@ -52,7 +51,7 @@ IntervalFinder::IntervalFinder(const SegmentList& path, const ChainModel& model,
 
 void IntervalFinder::add(const PosteriorBlock& block) {
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const auto row = static_cast<std::size_t>(t - block.range.begin);
+    const std::size_t row = t - block.range.begin;
     if (!in_segment_) in_segment_ = path_.next(segment_);
     search_.add(
         {block.path_start[row], block.path_end[row], block.path_next_start[row], block.path_next_end[row]});
@@ -67,7 +66,7 @@ void IntervalFinder::close_segment() {
   const BoundaryInterval& widest = found.candidates.back().interval;
   open_.push_back({segment_.label,
                    candidates_.size(),
-                   static_cast<std::int64_t>(found.candidates.size()),
+                   std::ssize(found.candidates),
                    {widest.lower, widest.upper + 1},
                    posteriors_.size()});
   for (const IntervalCandidate& one : found.candidates) candidates_.append(one);
@@ -132,7 +131,7 @@ BoundaryIntervals IntervalFinder::finish(Engine& engine, ScoreSource& source, co
 
 WindowNeeds interval_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs = log_needs(engine, source);
-  const auto labels = static_cast<std::size_t>(engine.model().num_labels);
+  const std::size_t labels = engine.model().num_labels;
   needs.engine_bytes = [bytes = needs.engine_bytes,
                         place = most_place_bytes(engine.model(), source.length())](std::int64_t positions) {
     return bytes(positions) + place;

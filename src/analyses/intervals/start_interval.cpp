@@ -84,8 +84,7 @@ namespace {
 
 // The segments of one label of the chain that start in the interval.
 struct Open {
-  explicit Open(std::int64_t n)
-      : starts(std::vector<double>(static_cast<std::size_t>(n), kNegativeInfinity)) {}
+  explicit Open(std::int64_t n) : starts(std::vector<double>(n, kNegativeInfinity)) {}
   ScaledNumbers starts;             // messages of the starts, less the content of the interval before them
   double content = 0;               // content of the positions so far, without the forbidden ones
   std::int64_t clear = 0;           // no position from here on is forbidden
@@ -123,13 +122,13 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
   const int labels = tables_.claims.model.num_labels;
   const std::int64_t n = interval.upper - interval.lower + 1;
   const double level = at(interval.lower, 0);
-  std::vector<Open> open(static_cast<std::size_t>(labels), Open(n));
-  std::vector<double> alpha(static_cast<std::size_t>(labels), kNegativeInfinity);
+  std::vector<Open> open(labels, Open(n));
+  std::vector<double> alpha(labels, kNegativeInfinity);
   double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t t = interval.lower + i;
     for (int c = 0; i > 0 && c < labels; ++c) {
-      const auto column = static_cast<std::size_t>(c);
+      const std::size_t column = c;
       Open& own = open[column];
       const double score = at(t - 1, shape_.emissions + column);
       if (score == kNegativeInfinity) {
@@ -146,7 +145,7 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
     double share = 0;  // the probability that a start here is not the first one
     for (int c = 0; c < labels; ++c) {
       double start = log_dot(ended_here, 0, tables_.into[c], 0, labels);
-      if (shape_.has_boundary) start += at(t, shape_.boundary + static_cast<std::size_t>(c));
+      if (shape_.has_boundary) start += at(t, shape_.boundary + c);
       if (c == label_) {
         const double all = message(t, c) - level;
         if (all != kNegativeInfinity) share = std::exp(std::min(0.0, start - all));

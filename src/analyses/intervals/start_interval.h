@@ -110,12 +110,8 @@ class RepeatedStarts {
   double expected(const BoundaryInterval& interval) const;
 
  private:
-  double at(std::int64_t t, std::size_t column) const {
-    return rows_[static_cast<std::size_t>(t - first_) * shape_.width + column];
-  }
-  double message(std::int64_t t, int c) const {
-    return at(t, 0) + at(t, shape_.starts + static_cast<std::size_t>(c));
-  }
+  double at(std::int64_t t, std::size_t column) const { return rows_[(t - first_) * shape_.width + column]; }
+  double message(std::int64_t t, int c) const { return at(t, 0) + at(t, shape_.starts + c); }
 
   const RepeatTables& tables_;
   const RowShape& shape_;

@@ -56,21 +56,21 @@ class ScoredStretch {
         block_(block),
         counted_(whole.counted_, counted),
         scored_(whole.scored_, scored),
-        scores_(wide(kRows * labels_)) {}
+        scores_(kRows * labels_) {}
 
   // Computes the terms of positions [begin, end).
   void run(std::int64_t begin, std::int64_t end, ExpectedScore::PositionScore* positions) {
     for (std::int64_t t = begin; t < end; ++t) {
       const double* const row = posteriors(t);
-      likeliest_[wide(t - begin)] = static_cast<int>(std::max_element(row, row + labels_) - row);
+      likeliest_[t - begin] = static_cast<int>(std::max_element(row, row + labels_) - row);
     }
     for (int c = 0; c < labels_; ++c)
       scored_.of_label(c, [&](const auto& score) {
         for (std::int64_t t = begin; t < end; ++t)
-          if (counts(posteriors(t)[c])) scores_[wide((t - begin) * labels_ + c)] = score(t);
+          if (counts(posteriors(t)[c])) scores_[(t - begin) * labels_ + c] = score(t);
       });
     for (std::int64_t t = begin; t < end; ++t)
-      positions[t - begin] = position(t, scores_.data() + (t - begin) * labels_, likeliest_[wide(t - begin)]);
+      positions[t - begin] = position(t, scores_.data() + (t - begin) * labels_, likeliest_[t - begin]);
   }
 
  private:
@@ -108,9 +108,9 @@ class ScoredStretch {
   }
 
   void add_edges(std::int64_t t, ExpectedScore::PositionScore& result) const {
-    const std::size_t first = wide((t - block_.range.begin) * labels_);
+    const std::size_t first = (t - block_.range.begin) * labels_;
     for (int c = 0; c < labels_; ++c) {
-      const std::size_t entry = first + wide(c);
+      const std::size_t entry = first + c;
       if (const double p = block_.starts[entry]; p > 0) {
         const double score = scored_.start(t, c);
         result.rest += term(p, score, [&] { return counted_.start(t, c); });
@@ -141,7 +141,7 @@ ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored
       scored_(scored),
       rounding_(PosteriorRounding::of(precision)),
       threads_(threads),
-      labels_(wide(scored.num_labels)),
+      labels_(scored.num_labels),
       first_(labels_, 0.0) {
   if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
   if (counted.has_tail() && scored.max_duration > counted.max_duration)
@@ -158,7 +158,7 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
   find_pairs(block);
   for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
     const std::int64_t end = std::min(block.range.end, begin + kSlab);
-    slab_.resize(wide(end - begin));
+    slab_.resize(end - begin);
     parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
       ScoredStretch(*this, block, counted, scored).run(from, to, slab_.data() + (from - begin));
     });
@@ -177,9 +177,9 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
 void ExpectedScore::find_pairs(const PosteriorBlock& block) {
   if (forbidden_seen_ || forbidden_.empty()) return;
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const std::size_t row = wide(t - block.range.begin) * labels_;
+    const std::size_t row = (t - block.range.begin) * labels_;
     for (const Pair& pair : forbidden_) {
-      const bool seen = t > 0 && last_ends_[wide(pair.from)] > 0 && block.starts[row + wide(pair.to)] > 0;
+      const bool seen = t > 0 && last_ends_[pair.from] > 0 && block.starts[row + pair.to] > 0;
       if (seen && !forbidden_seen_) note({ForbiddenPart::Kind::kTransition, t, pair.to, pair.from, 0});
       forbidden_seen_ = forbidden_seen_ || seen;
     }
@@ -204,9 +204,9 @@ void ExpectedScore::find_forbidden(const PosteriorBlock& block, std::int64_t pos
   const auto is_forbidden = [](double p, double score, double counted_score) {
     return p > 0 && score == kNegativeInfinity && counted_score > kNegativeInfinity;
   };
-  const std::size_t row = wide(position - block.range.begin) * labels_;
+  const std::size_t row = (position - block.range.begin) * labels_;
   for (int c = 0; c < scored_.num_labels; ++c) {
-    const std::size_t entry = row + wide(c);
+    const std::size_t entry = row + c;
     const auto found = [&](ForbiddenPart::Kind kind) { note({kind, position, c, 0, 0}); };
     if (is_forbidden(block.starts[entry], of_q.start(position, c), of_p.start(position, c)))
       return found(ForbiddenPart::Kind::kStart);
@@ -221,14 +221,14 @@ std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts
   using Kind = ForbiddenPart::Kind;
   if (first_part_ && first_part_->position == 0) return first_part_;
   for (int c = 0; c < scored_.num_labels; ++c)
-    if (term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }) ==
+    if (term(first_[c], initial_term(scored_, c), [&] { return initial_term(counted_, c); }) ==
         kNegativeInfinity)
       return ForbiddenPart{Kind::kInitial, 0, c, 0, 0};
   if (first_part_) return first_part_;
   for (int k = 1; k <= counted_.max_duration; ++k)
     for (int c = 0; c < scored_.num_labels; ++c)
       if (duration_term(counts, k, c) == kNegativeInfinity) return ForbiddenPart{Kind::kDuration, 0, c, 0, k};
-  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c)
+  for (int c = 0; c < std::ssize(counts.tail); ++c)
     if (tail_term(counts, c) == kNegativeInfinity)
       return ForbiddenPart{Kind::kTail, 0, c, 0, std::max(counted_.max_duration, scored_.max_duration)};
   return std::nullopt;
@@ -248,10 +248,10 @@ double ExpectedScore::uncertainty(const ExpectedCounts& counts) const {
   double sizes = 0;
   for (int from = 0; from < scored_.num_labels; ++from)
     for (int to = 0; to < scored_.num_labels; ++to)
-      sizes += size_of(counts.transition[wide(from) * labels_ + wide(to)], scored_.transition_at(from, to));
+      sizes += size_of(counts.transition[from * labels_ + to], scored_.transition_at(from, to));
   for (int k = 1; k <= counted_.max_duration; ++k)
     for (int c = 0; c < scored_.num_labels; ++c)
-      sizes += size_of(counts.duration[wide(k - 1) * labels_ + wide(c)], scored_.duration_score(k, c));
+      sizes += size_of(counts.duration[(k - 1) * labels_ + c], scored_.duration_score(k, c));
   if (scored_.has_tail())
     for (std::size_t c = 0; c < counts.tail.size(); ++c)
       sizes += size_of(counts.tail[c], scored_.log_tail[c]);
@@ -260,7 +260,7 @@ double ExpectedScore::uncertainty(const ExpectedCounts& counts) const {
 
 void ExpectedScore::add_initial(CompensatedSum& sum) const {
   for (int c = 0; c < scored_.num_labels; ++c)
-    sum.add(term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }));
+    sum.add(term(first_[c], initial_term(scored_, c), [&] { return initial_term(counted_, c); }));
 }
 
 // Under the uniform initial term the counts of P hold a transition at position 0, which is no part of a
@@ -274,9 +274,9 @@ void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum
       const double counted_score = counted_.transition_at(from, to);
       // What Q forbids and P allows is decided by find_pairs().
       if (counted_score == kNegativeInfinity || score == kNegativeInfinity) continue;
-      const std::size_t entry = wide(from) * labels_ + wide(to);
+      const std::size_t entry = from * labels_ + to;
       sum.add(counts.transition[entry] * score);
-      if (into > kNegativeInfinity) sum.add(-first_[wide(to)] * std::exp(counted_score - into) * score);
+      if (into > kNegativeInfinity) sum.add(-first_[to] * std::exp(counted_score - into) * score);
     }
   }
 }
@@ -286,17 +286,17 @@ void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum
 void ExpectedScore::add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const {
   for (int k = 1; k <= counted_.max_duration; ++k)
     for (int c = 0; c < scored_.num_labels; ++c) sum.add(duration_term(counts, k, c));
-  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c) sum.add(tail_term(counts, c));
+  for (int c = 0; c < std::ssize(counts.tail); ++c) sum.add(tail_term(counts, c));
 }
 
 double ExpectedScore::duration_term(const ExpectedCounts& counts, int duration, int label) const {
-  const std::size_t entry = wide(duration - 1) * labels_ + wide(label);
+  const std::size_t entry = (duration - 1) * labels_ + label;
   return term(counts.duration[entry], scored_.duration_score(duration, label),
               [&] { return counted_.duration_score(duration, label); });
 }
 
 double ExpectedScore::tail_term(const ExpectedCounts& counts, int label) const {
-  const auto c = wide(label);
+  const std::size_t c = label;
   return term(counts.tail[c], scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity,
               [&] { return counted_.log_tail[c]; });
 }
@@ -316,15 +316,15 @@ CrossScore::CrossScore(const ChainModel& counted, const ChainModel& scored, Scor
 }
 
 std::size_t CrossScore::bytes(const ScoreSource& source, std::size_t slab_bytes) {
-  return std::max(slab_bytes, static_cast<std::size_t>(kLeastSlab) * source.bytes_per_position());
+  return std::max(slab_bytes, kLeastSlab * source.bytes_per_position());
 }
 
 void CrossScore::add(const PosteriorBlock& block, const ScoreWindow& scores) {
-  const auto labels = static_cast<std::size_t>(scored_.num_labels);
+  const std::size_t labels = scored_.num_labels;
   for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += slab_) {
     const std::int64_t end = std::min(block.range.end, begin + slab_);
-    const std::size_t first = static_cast<std::size_t>(begin - block.range.begin) * labels;
-    const std::size_t count = static_cast<std::size_t>(end - begin) * labels;
+    const std::size_t first = (begin - block.range.begin) * labels;
+    const std::size_t count = (end - begin) * labels;
     PosteriorBlock part;
     part.range = {begin, end};
     part.labels = block.labels.subspan(first, count);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kBlock = 4096;  // positions of a blob
 
 bool may_be_first(const ChainModel& model, int label) {
-  if (!model.start_scores.empty() && model.start_scores[wide(label)] == kNegativeInfinity) return false;
+  if (!model.start_scores.empty() && model.start_scores[label] == kNegativeInfinity) return false;
   if (model.initial != InitialTerm::kUniform) return true;
   for (int from = 0; from < model.num_labels; ++from)
     if (model.transition_at(from, label) > kNegativeInfinity) return true;
@@ -26,7 +26,7 @@ bool may_be_first(const ChainModel& model, int label) {
 }
 
 bool may_be_last(const ChainModel& model, int label) {
-  return model.end_scores.empty() || model.end_scores[wide(label)] > kNegativeInfinity;
+  return model.end_scores.empty() || model.end_scores[label] > kNegativeInfinity;
 }
 
 }  // namespace
@@ -37,14 +37,14 @@ PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma, 
       thresholds_(std::move(thresholds)),
       labels_(model.num_labels),
       choice_bytes_(model.num_labels <= 256 ? 1 : 2),
-      best_(wide(labels_)),
+      best_(labels_),
       next_(best_.size()),
       ranked_(best_.size()),
       spool_(kSpoolMemory, "") {}
 
 void PosteriorPathFinder::add(const PosteriorBlock& block) {
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const auto row = wide((t - block.range.begin) * labels_);
+    const std::size_t row = (t - block.range.begin) * labels_;
     const double* const labels = block.labels.data() + row;
     const double* const gained = rewards(labels);
     if (t == 0) {
@@ -61,13 +61,13 @@ void PosteriorPathFinder::add(const PosteriorBlock& block) {
 const double* PosteriorPathFinder::rewards(const double* labels) {
   if (thresholds_.empty()) return labels;
   rewards_.assign(labels, labels + labels_);
-  for (const auto& [label, least] : thresholds_) rewards_[wide(label)] += labels[label] >= least ? 1 : -1;
+  for (const auto& [label, least] : thresholds_) rewards_[label] += labels[label] >= least ? 1 : -1;
   return rewards_.data();
 }
 
 void PosteriorPathFinder::begin(const double* labels, const double* rewards) {
   for (int c = 0; c < labels_; ++c) {
-    best_[wide(c)] = {may_be_first(model_, c) ? rewards[c] : kNegativeInfinity, labels[c], 0};
+    best_[c] = {may_be_first(model_, c) ? rewards[c] : kNegativeInfinity, labels[c], 0};
     keep(c);  // never asked for
   }
 }
@@ -77,8 +77,8 @@ void PosteriorPathFinder::step(const double* labels, const double* rewards, cons
   for (int c = 0; c < labels_; ++c) {
     const double reward = gamma_ * starts[c];
     const int before = best_before(c, reward);
-    const Best& from = best_[wide(before)];
-    Best& to = next_[wide(c)];
+    const Best& from = best_[before];
+    Best& to = next_[c];
     to = {from.value + rewards[c], from.bins + labels[c], from.starts};
     if (before != c) {
       to.value = (from.value + reward) + rewards[c];
@@ -92,8 +92,8 @@ void PosteriorPathFinder::step(const double* labels, const double* rewards, cons
 void PosteriorPathFinder::rank() {
   std::iota(ranked_.begin(), ranked_.end(), 0);
   std::ranges::sort(ranked_, [&](int a, int b) {
-    const double of_a = best_[wide(a)].value;
-    const double of_b = best_[wide(b)].value;
+    const double of_a = best_[a].value;
+    const double of_b = best_[b].value;
     return of_a != of_b ? of_a > of_b : a < b;
   });
 }
@@ -105,8 +105,8 @@ int PosteriorPathFinder::best_before(int label, double reward) const {
     return from != label && model_.transition_at(from, label) > kNegativeInfinity;
   });
   if (other == ranked_.end()) return label;
-  const double stay = best_[wide(label)].value;
-  const double change = best_[wide(*other)].value + reward;
+  const double stay = best_[label].value;
+  const double change = best_[*other].value + reward;
   if (stay == change) return std::min(label, *other);
   return stay > change ? label : *other;
 }
@@ -132,10 +132,10 @@ int PosteriorPathFinder::choice(std::int64_t position, int label) {
   const std::int64_t block = position / kBlock;
   if (block != loaded_) {
     loaded_ = block;
-    choices_.resize(spool_.blob_size(wide(block)));
-    spool_.read(wide(block), choices_);
+    choices_.resize(spool_.blob_size(block));
+    spool_.read(block, choices_);
   }
-  const std::size_t at = wide(position % kBlock * labels_ + label) * choice_bytes_;
+  const std::size_t at = (position % kBlock * labels_ + label) * choice_bytes_;
   const int low = std::to_integer<int>(choices_[at]);
   return choice_bytes_ == 1 ? low : low | std::to_integer<int>(choices_[at + 1]) << 8;
 }
@@ -145,11 +145,11 @@ PosteriorPath PosteriorPathFinder::finish() {
   int label = -1;
   for (int c = 0; c < labels_; ++c) {
     if (!may_be_last(model_, c)) continue;
-    if (label < 0 || best_[wide(c)].value > best_[wide(label)].value) label = c;
+    if (label < 0 || best_[c].value > best_[label].value) label = c;
   }
   PosteriorPath path;
-  path.expected_correct_bins = best_[wide(label)].bins;
-  path.expected_correct_boundaries = best_[wide(label)].starts;
+  path.expected_correct_bins = best_[label].bins;
+  path.expected_correct_boundaries = best_[label].starts;
   std::int64_t end = positions_;
   for (std::int64_t t = positions_ - 1; t >= 0; --t) {
     const int before = t > 0 ? choice(t, label) : -1;

@@ -16,7 +16,7 @@ namespace semicrf {
 namespace {
 
 void round_to_float(std::vector<double>& values) {
-  for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+  for (double& value : values) value = static_cast<float>(value);
 }
 
 template <class Stored>
@@ -34,7 +34,7 @@ const std::byte* unpack(const std::byte* in, std::vector<double>& values) {
   for (double& value : values) {
     Stored stored;
     std::memcpy(&stored, in, sizeof stored);
-    value = static_cast<double>(stored);
+    value = stored;
     in += sizeof stored;
   }
   return in;
@@ -59,7 +59,7 @@ bool computes_ends(const PosteriorSelection& selection) {
 }  // namespace
 
 PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
-    : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
+    : selection_(selection), num_labels_(num_labels), precision_(precision) {}
 
 // The number of values along the path.
 std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
@@ -68,22 +68,20 @@ std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selecti
 }
 
 std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
-  const auto rows = static_cast<std::size_t>(computes_labels(selection, selection.roles)) +
-                    static_cast<std::size_t>(computes_starts(selection)) +
-                    static_cast<std::size_t>(computes_ends(selection));
-  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection)) +
+  const int rows =
+      computes_labels(selection, selection.roles) + computes_starts(selection) + computes_ends(selection);
+  return sizeof(double) * (1 + rows * num_labels + picked_per_position(selection)) +
          packed_bytes_per_position(selection, num_labels);
 }
 
 std::size_t PosteriorRows::packed_bytes_per_position(const PosteriorSelection& selection, int num_labels) {
-  const auto rows = static_cast<std::size_t>(selection.labels) + static_cast<std::size_t>(selection.starts) +
-                    static_cast<std::size_t>(selection.ends);
-  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection));
+  const int rows = selection.labels + selection.starts + selection.ends;
+  return sizeof(double) * (1 + rows * num_labels + picked_per_position(selection));
 }
 
 void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   range_ = range;
-  const auto n = static_cast<std::size_t>(range.size());
+  const std::size_t n = range.size();
   const bool path = selection_.path != nullptr;
   const bool edges = selection_.has_edges();
   boundary_.resize(n);
@@ -99,7 +97,7 @@ void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
 
 PosteriorArrays PosteriorRows::prepare(PositionRange range, const EdgeRoles* roles) {
   roles_ = roles;
-  resize(range, num_labels_ * static_cast<std::size_t>(roles != nullptr ? roles->count() : 1));
+  resize(range, num_labels_ * (roles != nullptr ? roles->count() : 1));
   const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
   return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
 }
@@ -123,14 +121,14 @@ void PosteriorRows::pick_path(std::int64_t first_segment) {
   for (std::int64_t t = range_.begin; more && t < range_.end; segment = next) {
     more = reader.next(next);
     for (; t < std::min(segment.end, range_.end); ++t) {
-      const auto row = static_cast<std::size_t>(t - range_.begin);
-      const std::size_t entry = row * num_labels_ + static_cast<std::size_t>(segment.label);
+      const std::size_t row = t - range_.begin;
+      const std::size_t entry = row * num_labels_ + segment.label;
       path_label_[row] = labels_[entry];
       if (!selection_.path_edges) continue;
       path_start_[row] = starts_[entry];
       path_end_[row] = ends_[entry];
       if (!selection_.path_next) continue;
-      const std::size_t next_entry = row * num_labels_ + static_cast<std::size_t>(next.label);
+      const std::size_t next_entry = row * num_labels_ + next.label;
       path_next_start_[row] = more ? starts_[next_entry] : 0;
       path_next_end_[row] = more ? ends_[next_entry] : 0;
     }
@@ -180,8 +178,8 @@ void PosteriorRows::fold() {
 
 double PosteriorRows::label_entropy(PositionRange range) const {
   double sum = 0;
-  const auto begin = static_cast<std::size_t>(range.begin - range_.begin) * num_labels_;
-  const auto end = static_cast<std::size_t>(range.end - range_.begin) * num_labels_;
+  const std::size_t begin = (range.begin - range_.begin) * num_labels_;
+  const std::size_t end = (range.end - range_.begin) * num_labels_;
   for (std::size_t i = begin; i < end; ++i)
     if (const double p = labels_[i]; p > 0) sum -= p * std::log(p);
   return sum;
@@ -262,7 +260,7 @@ template <class Real>
 bool any_large(const Real* scores, std::size_t count) {
   constexpr Real kLarge = kMaskDepth / 2;
   constexpr std::size_t kTogether = 64;
-  const auto is_large = [](Real score) { return static_cast<int>(!(std::fabs(score) < kLarge)); };
+  const auto is_large = [](Real score) { return !(std::fabs(score) < kLarge) ? 1 : 0; };
   std::size_t i = 0;
   for (; i + kTogether <= count; i += kTogether) {
     int found = 0;
@@ -279,18 +277,18 @@ bool any_large(const Real* scores, std::size_t count) {
 void clear_impossible_labels(const ChainModel& model, const ScoreWindow& scores, PositionRange range,
                              int threads, std::span<double> labels) {
   if (labels.empty()) return;
-  const auto width = wide(model.num_labels);
+  const std::size_t width = model.num_labels;
   if (width == 1) {
     std::ranges::fill(labels, 1.0);
     return;
   }
   const ImpossibleLabels impossible(model, scores);
-  const auto row = [&](std::int64_t t) { return labels.data() + wide(t - range.begin) * width; };
+  const auto row = [&](std::int64_t t) { return labels.data() + (t - range.begin) * width; };
   for (const std::int64_t edge : {std::int64_t{0}, scores.length - 1})
     if (edge >= range.begin && edge < range.end) impossible.clear(edge, row(edge));
   if (scores.emissions.empty()) return;
   parallel_ranges(threads, range.begin, range.end, kTask, [&](std::int64_t from, std::int64_t to) {
-    const std::size_t first = wide(from - scores.begin) * width, count = wide(to - from) * width;
+    const std::size_t first = (from - scores.begin) * width, count = (to - from) * width;
     const bool large = scores.emissions.f32 != nullptr ? any_large(scores.emissions.f32 + first, count)
                                                        : any_large(scores.emissions.f64 + first, count);
     for (std::int64_t t = from; large && t < to; ++t) impossible.clear(t, row(t));
@@ -303,7 +301,7 @@ double label_posterior_residue(Precision precision) {
 
 void clear_residues(Precision precision, int num_labels, int threads, std::span<double> labels) {
   const double residue = label_posterior_residue(precision);
-  const auto width = wide(num_labels);
+  const std::size_t width = num_labels;
   const auto clear_row = [residue](std::span<double> row) {
     double sum = 0;
     int kept = 0;
@@ -311,15 +309,15 @@ void clear_residues(Precision precision, int num_labels, int threads, std::span<
     for (const double p : row) {
       const bool keeps = p >= residue;
       sum += keeps ? p : 0;
-      kept += static_cast<int>(keeps);
+      kept += keeps ? 1 : 0;
       cleared |= !keeps && p != 0;
     }
     if (kept == 0 || !(cleared || kept == 1)) return;
     for (double& p : row) p = p < residue ? 0 : p / sum;
   };
-  const auto rows = static_cast<std::int64_t>(labels.size() / width);
+  const std::int64_t rows = std::ssize(labels) / num_labels;
   parallel_ranges(threads, 0, rows, kTask, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t t = from; t < to; ++t) clear_row(labels.subspan(wide(t) * width, width));
+    for (std::int64_t t = from; t < to; ++t) clear_row(labels.subspan(t * width, width));
   });
 }
 

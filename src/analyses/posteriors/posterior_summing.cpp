@@ -1,5 +1,7 @@
 #include "analyses/posteriors/posterior_summing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -23,16 +25,13 @@ void add_rows(std::span<const double> rows, std::vector<double>& sums) {
 
 PosteriorSumming::PosteriorSumming(const ChainModel& model, Precision precision, ScoreSource* scored,
                                    const EdgeRoles* roles, int threads)
-    : labels_(wide(model.num_labels)),
-      roles_(roles),
-      threads_(threads),
-      score_(model, model, precision, threads) {
+    : labels_(model.num_labels), roles_(roles), threads_(threads), score_(model, model, precision, threads) {
   constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
   if (scored != nullptr) cross_.emplace(model, model, *scored, precision, threads, kSlabBytes);
   sums_.counts.shape_for(model);
   sums_.label_bins.resize(labels_);
   sums_.label_segments.resize(labels_);
-  sums_.label_entropies.resize(labels_ / wide(roles ? roles->count() : 1));
+  sums_.label_entropies.resize(labels_ / (roles ? roles->count() : 1));
 }
 
 void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& scores) {
@@ -90,7 +89,7 @@ std::size_t SumsWithEdges::place(std::int64_t n) const {
 
 void SumsWithEdges::add(std::int64_t n, const PosteriorBlock& block, const ScoreWindow& scores) {
   part(n).add(block, scores);
-  const auto labels = block.labels.size() / wide(block.range.size());
+  const std::size_t labels = block.labels.size() / block.range.size();
   if (selection_.roles != nullptr && n == 0) {
     const std::span<const double> first = block.labels.first(labels);
     first_labels_.assign(first.begin(), first.end());
@@ -98,7 +97,7 @@ void SumsWithEdges::add(std::int64_t n, const PosteriorBlock& block, const Score
   if (place(n) != 2) return;
   const EdgeRoles& roles = *part(n).roles();
   into_last_.clear();
-  for (std::size_t c = wide(roles.role_of_last()); c < labels; c += wide(roles.count()))
+  for (std::size_t c = roles.role_of_last(); c < labels; c += roles.count())
     into_last_.push_back(std::max(0.0, block.labels[c] - block.starts[c]));
 }
 
@@ -152,9 +151,9 @@ bool is_certain(double entropy, double uncertainty) {
 }
 
 Warning uncertain_entropy_warning(const std::string& what, std::int64_t pieces, double uncertainty) {
-  return {"uncertain-entropy", what + " of " + plural(pieces, "piece") + " may be wrong by " +
-                                   formatted("%.3g", uncertainty) +
-                                   " nats, because the scores are too large for the digits of posteriors"};
+  return {"uncertain-entropy", fmt::format("{} of {} may be wrong by {:.3g} nats, because the scores are too "
+                                           "large for the digits of posteriors",
+                                           what, plural(pieces, "piece"), uncertainty)};
 }
 
 EngineOptions options_in_double(EngineOptions options, int threads, std::int64_t positions) {

@@ -88,7 +88,7 @@ class Sweep {
     if (sums != nullptr) add_up(*sums, n, scores);
     if (roles(n) != nullptr) fold(n, result.chunks);
     rows_.finish(window(n).first_segment);
-    if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
+    if (loop_.last() > 0) rows_.save(spool_, n);
     window(n).left_backward = loop_.out_of(n, std::move(result.left_backward), Direction::kBackward);
     window(n).chunks = std::move(result.chunks);
     return result;
@@ -106,8 +106,8 @@ class Sweep {
     rows_.fold();
     const PositionRange range = plan_.range(n);
     const std::int64_t step = loop_.engine(n).grid(plan_.length).chunk;
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const std::int64_t begin = range.begin + static_cast<std::int64_t>(i) * step;
+    for (std::int64_t i = 0; i < std::ssize(chunks); ++i) {
+      const std::int64_t begin = range.begin + i * step;
       chunks[i].label_entropy = rows_.label_entropy({begin, std::min(begin + step, range.end)});
     }
   }
@@ -188,7 +188,7 @@ class Sweep {
 
   void release(const PosteriorSink& sink) {
     for (std::int64_t n = 0; n <= loop_.last(); ++n) {
-      if (loop_.last() > 0) rows_.load(spool_, static_cast<std::size_t>(n), plan_.range(n));
+      if (loop_.last() > 0) rows_.load(spool_, n, plan_.range(n));
       sink(rows_.block());
     }
   }

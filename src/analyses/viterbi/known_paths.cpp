@@ -35,7 +35,7 @@ void KnownPaths::load(std::size_t part) {
 }
 
 bool KnownPaths::join(std::int64_t window, const TraceCursor& entry, std::span<const Segment> reversed) {
-  taken_ = &paths_.at(static_cast<std::size_t>(window));
+  taken_ = &paths_.at(window);
   next_part_ = skipped_ = 0;
   first_.clear();
   end_ = taken_->end;

@@ -35,7 +35,7 @@ void SegmentList::Reader::load(std::int64_t block) {
   block_index_ = block;
   list_->segments_.load_block(block, block_);
   begin_ = list_->block_begins_[block];
-  for (auto i = static_cast<std::int64_t>(block_.size()) - 1; i > remaining_ % kBlockSegments; --i)
+  for (auto i = std::ssize(block_) - 1; i > remaining_ % kBlockSegments; --i)
     begin_ += packed_length(block_[i]);
 }
 

@@ -63,7 +63,7 @@ class Decoder {
   bool keeps(std::int64_t n) const {
     return n < loop_.last() && n == loop_.first_inner() && n == loop_.last_inner();
   }
-  std::size_t joined_index(std::int64_t n) const { return static_cast<std::size_t>(n - loop_.first_inner()); }
+  std::size_t joined_index(std::int64_t n) const { return n - loop_.first_inner(); }
   // The scores, in the labels of the model, that the window's part of the path is scored with.
   ScoreWindow scores_of_path(std::int64_t n, const ScoreWindow& scores) {
     return rescores_ && loop_.roles(n) != nullptr ? loop_.read_plain(n) : scores;

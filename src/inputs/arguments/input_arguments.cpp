@@ -1,5 +1,7 @@
 #include "inputs/arguments/input_arguments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -21,7 +23,7 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
                      "leave one of them out");
   const std::vector<std::string> chosen = chosen_samples(options);
   if (chosen.size() > 1)
-    throw UsageError("--sample names " + std::to_string(chosen.size()) + " samples: " + joined(chosen, ", "),
+    throw UsageError(fmt::format("--sample names {} samples: {}", chosen.size(), joined(chosen, ", ")),
                      "choose one; only train takes several");
   std::vector<InputArgument> arguments;
   for (const SampleRow& row : sample_rows(options)) {
@@ -32,7 +34,7 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     argument.named = true;
     settle_kind(argument);
     argument.from = options.samples_file.empty() ? "--sample " + row.sample
-                                                 : options.samples_file + " line " + std::to_string(row.line);
+                                                 : fmt::format("{} line {}", options.samples_file, row.line);
     if (argument.kind != InputKind::kBigWig)
       throw InputError(
           {row.path, "",
@@ -107,7 +109,7 @@ std::vector<std::string> chosen_samples(const InputOptions& options) {
   if (options.samples.empty()) {
     if (all.size() == 1) return all;
     throw UsageError(
-        options.samples_file + " has " + std::to_string(all.size()) + " samples: " + joined(all, ", "),
+        fmt::format("{} has {} samples: {}", options.samples_file, all.size(), joined(all, ", ")),
         "choose one with --sample NAME");
   }
   const NameIndex known = NameIndex::of(all);

@@ -22,7 +22,7 @@ std::size_t common_beginning(const std::vector<std::string>& names) {
   std::size_t length = names.front().size();
   for (const std::string& name : names) {
     const auto differ = std::mismatch(name.begin(), name.end(), names.front().begin(), names.front().end());
-    length = std::min(length, static_cast<std::size_t>(differ.first - name.begin()));
+    length = std::min<std::size_t>(length, differ.first - name.begin());
   }
   const std::size_t dot = names.front().substr(0, length).rfind('.');
   return dot == std::string::npos ? 0 : dot + 1;
@@ -89,7 +89,7 @@ bool TrackPattern::match_from(std::size_t part, const std::string& text, std::si
 }
 
 std::optional<TrackPattern::Names> TrackPattern::match(const std::string& path) const {
-  const auto components = static_cast<std::size_t>(std::ranges::count(text_, '/')) + 1;
+  const std::size_t components = std::ranges::count(text_, '/') + 1;
   Names names;
   if (!match_from(0, last_components(path, components), 0, names)) return std::nullopt;
   return names;

@@ -1,5 +1,7 @@
 #include "inputs/arguments/track_steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
@@ -40,15 +42,16 @@ std::string describe(const TrackSteps& steps) {
 std::optional<std::string> bin_size_note(const TrackSteps& steps, std::int64_t bin_size) {
   const std::int64_t common = steps.common();
   if (common == 0 || bin_size % common == 0 || common % bin_size == 0) return std::nullopt;
-  return "bins of " + plural(bin_size, "base") + " and the tracks' step of " + plural(common, "base") +
-         " do not divide each other: some bins mix values of two steps; " + std::to_string(common) +
-         " or a multiple of it would not";
+  return fmt::format(
+      "bins of {} and the tracks' step of {} do not divide each other: some bins mix values of two steps; {} "
+      "or a multiple of it would not",
+      plural(bin_size, "base"), plural(common, "base"), common);
 }
 
 std::optional<Warning> single_base_warning(const TrackSteps& steps, std::int64_t bin_size) {
   const std::int64_t common = steps.common();
   if (bin_size != 1 || common <= 1) return std::nullopt;
-  const std::string step = std::to_string(common);
+  const std::string step = fmt::to_string(common);
   return Warning{"bin-size-below-step",
                  "the bins have 1 base, but the values of all tracks change only at multiples of " + step +
                      " bases: the run does " + step +

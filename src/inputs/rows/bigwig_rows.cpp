@@ -43,7 +43,7 @@ class BigWigRowReader : public RowReader {
   template <class Value>
   const Value* fill(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                     std::int64_t end) {
-    const auto n = static_cast<std::size_t>(end - begin);
+    const std::size_t n = end - begin;
     resize_large(values, n * columns());
     const int inner = std::max(1, threads_ / static_cast<int>(columns()));
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>();
@@ -51,15 +51,13 @@ class BigWigRowReader : public RowReader {
     parallel_for(threads_, columns(), [&](std::size_t column, int) {
       if (input_.columns[column].track.missing == MissingPolicy::kSkip) missing_of[column].assign(n, 0);
       for (std::int64_t slab = begin; slab < end; slab += kSlab)
-        fill_slab(column, slab, std::min(end, slab + kSlab),
-                  values.data() + static_cast<std::size_t>(slab - begin) * columns(),
+        fill_slab(column, slab, std::min(end, slab + kSlab), values.data() + (slab - begin) * columns(),
                   missing_of[column].empty() ? nullptr : missing_of[column].data() + (slab - begin), counted,
                   inner);
     });
     missing.assign(can_miss_ ? n : 0, 0);
     for (const std::vector<std::uint8_t>& flags : missing_of)
-      for (std::size_t i = 0; i < flags.size(); ++i)
-        missing[i] = static_cast<std::uint8_t>(missing[i] | flags[i]);
+      for (std::size_t i = 0; i < flags.size(); ++i) missing[i] |= flags[i];
     return values.data();
   }
 
@@ -68,16 +66,16 @@ class BigWigRowReader : public RowReader {
   void fill_slab(std::size_t column, std::int64_t begin, std::int64_t end, Value* rows, std::uint8_t* missing,
                  const std::vector<BinRange>& counted, int threads) {
     const BigWigColumn& input = input_.columns[column];
-    const auto n = static_cast<std::size_t>(end - begin);
+    const std::int64_t n = end - begin;
     std::vector<double> sum(n);
     std::vector<std::uint32_t> covered(n);
     if (input.chrom) input.file->bin_sums(*input.chrom, begin, input_.bin_size, {sum, covered}, threads);
     count_missing_of(column, begin, covered, counted);
     Value* out = rows + column;
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int64_t bases = bin_bases(begin + static_cast<std::int64_t>(i));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t bases = bin_bases(begin + i);
       if (covered[i] < bases && input.track.missing == MissingPolicy::kError)
-        refuse(input, begin + static_cast<std::int64_t>(i),
+        refuse(input, begin + i,
                fmt::format("{} bases have no value and \"missing\" of track \"{}\" is \"error\"",
                            bases - covered[i], input.track.name));
       if (missing != nullptr && covered[i] == 0) missing[i] = 1;
@@ -88,7 +86,7 @@ class BigWigRowReader : public RowReader {
     if (const auto bad = transform_values(input.track, out, n, columns()))
       refuse(input, begin + static_cast<std::int64_t>(*bad), transform_problem(input.track, sum[*bad]));
     if (!keeps_absence(input.track)) return;
-    for (std::size_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i)
       if (covered[i] == 0) out[i * columns()] = std::numeric_limits<Value>::quiet_NaN();
   }
 
@@ -100,7 +98,7 @@ class BigWigRowReader : public RowReader {
   // `covered`: bases with a value of the bins from `begin` on.
   void count_missing_of(std::size_t column, std::int64_t begin, const std::vector<std::uint32_t>& covered,
                         const std::vector<BinRange>& counted) const {
-    const std::int64_t end = begin + static_cast<std::int64_t>(covered.size());
+    const std::int64_t end = begin + std::ssize(covered);
     std::int64_t bins = 0;
     std::int64_t bases = 0;
     for (const BinRange& range : counted) {

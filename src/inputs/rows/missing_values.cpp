@@ -181,7 +181,7 @@ class DerivedRowReader : public RowReader {
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     const ScoreArray tracks = rows_->read(begin, end, inputs_);
     buffer.missing = inputs_.missing;
-    const auto n = static_cast<std::size_t>(end - begin);
+    const std::size_t n = end - begin;
     if (tracks.f64 != nullptr) return {nullptr, fill(tracks.f64, n, buffer.f64)};
     return {fill(tracks.f32, n, buffer.f32), nullptr};
   }

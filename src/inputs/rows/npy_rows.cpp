@@ -45,7 +45,7 @@ class NpyScoreRows : public RowReader {
         wide_(precision == Precision::kDouble || array_.header().type == NpyType::kFloat64) {}
 
   std::int64_t rows() const override { return array_.rows(); }
-  std::size_t columns() const override { return wide(array_.columns()); }
+  std::size_t columns() const override { return array_.columns(); }
   std::size_t bytes_per_row() const override {
     return in_place_ ? 0 : columns() * (wide_ ? sizeof(double) : sizeof(float));
   }
@@ -60,7 +60,7 @@ class NpyScoreRows : public RowReader {
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     buffer.missing.clear();
     array_.require_unchanged();
-    const std::size_t skip = wide(begin) * columns();
+    const std::size_t skip = begin * columns();
     if (array_.data_f32() != nullptr) return {checked(array_.data_f32() + skip, begin, end), nullptr};
     if (array_.data_f64() != nullptr) return {nullptr, checked(array_.data_f64() + skip, begin, end)};
     if (wide_) return {nullptr, copied(buffer.f64, begin, end)};
@@ -73,7 +73,7 @@ class NpyScoreRows : public RowReader {
   const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = in_place_ ? checked_.unchecked(begin, end) : begin;
     parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
-      const std::span<const Value> span(values + wide(from - begin) * columns(), wide(to - from) * columns());
+      const std::span<const Value> span(values + (from - begin) * columns(), (to - from) * columns());
       check_values(span, array_.columns(), from, ValueRule::kScores, array_.name());
     });
     assume_checked(begin, end);
@@ -81,7 +81,7 @@ class NpyScoreRows : public RowReader {
   }
   template <class Value>
   const Value* copied(std::vector<Value>& buffer, std::int64_t begin, std::int64_t end) {
-    resize_large(buffer, wide(end - begin) * columns());
+    resize_large(buffer, (end - begin) * columns());
     array_.read_rows(begin, end, buffer.data());
     return checked(buffer.data(), begin, end);
   }
@@ -127,11 +127,11 @@ class NpyTrackRows : public RowReader {
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     array_.require_unchanged();
     if (usable_) {
-      const std::size_t skip = wide(begin) * columns();
+      const std::size_t skip = begin * columns();
       usable_ = wide_ ? are_sound(in_place_.f64, begin, end) : are_sound(in_place_.f32, begin, end);
       if (usable_) {
         if (counter_) counter_->take(begin, end);
-        buffer.missing.assign(can_miss_ ? wide(end - begin) : 0, 0);
+        buffer.missing.assign(can_miss_ ? end - begin : 0, 0);
         return wide_ ? ScoreArray{nullptr, in_place_.f64 + skip} : ScoreArray{in_place_.f32 + skip, nullptr};
       }
     }
@@ -146,7 +146,7 @@ class NpyTrackRows : public RowReader {
     const std::int64_t first = sound_.unchecked(begin, end);
     std::atomic<bool> sound{true};
     parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
-      if (sound && !are_finite(values + wide(from) * columns(), wide(to - from) * columns())) sound = false;
+      if (sound && !are_finite(values + from * columns(), (to - from) * columns())) sound = false;
     });
     if (sound) sound_.add(begin, end);
     return sound;
@@ -163,15 +163,15 @@ class NpyTrackRows : public RowReader {
   template <class Value>
   const Value* transformed(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                            std::int64_t end) const {
-    const auto n = wide(end - begin);
+    const std::size_t n = end - begin;
     resize_large(values, n * columns());
     missing.assign(can_miss_ ? n : 0, 0);
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
     std::mutex mutex;  // guards the counter
     parallel_ranges(threads_, begin, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
       const BinRange part{from, to};
-      const auto skip = wide(part.begin - begin);
-      const std::span<Value> rows(values.data() + skip * columns(), wide(part.size()) * columns());
+      const std::size_t skip = part.begin - begin;
+      const std::span<Value> rows(values.data() + skip * columns(), part.size() * columns());
       array_.read_rows(part.begin, part.end, rows.data());
       check_values(std::span<const Value>(rows), array_.columns(), part.begin, ValueRule::kTrack,
                    array_.name());
@@ -180,7 +180,7 @@ class NpyTrackRows : public RowReader {
         if (counter_) count_missing_of(std::span<const Value>(rows), part, counted, mutex);
         absent = replace_missing(rows, part.begin, missing.empty() ? nullptr : missing.data() + skip);
       }
-      if (const auto bad = transform_rows(tracks_, rows.data(), wide(part.size())))
+      if (const auto bad = transform_rows(tracks_, rows.data(), part.size()))
         refuse(*bad, part.begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, part.begin)));
       for (const std::size_t entry : absent) rows[entry] = std::numeric_limits<Value>::quiet_NaN();
     });
@@ -202,7 +202,7 @@ class NpyTrackRows : public RowReader {
       const std::int64_t from = std::max(bins.begin, part.begin), to = std::min(bins.end, part.end);
       for (std::int64_t bin = from; bin < to; ++bin)
         for (std::size_t f = 0; f < columns(); ++f)
-          missing[f] += std::isnan(rows[wide(bin - part.begin) * columns() + f]) ? 1 : 0;
+          missing[f] += std::isnan(rows[(bin - part.begin) * columns() + f]) ? 1 : 0;
     }
     const std::lock_guard lock(mutex);
     for (std::size_t f = 0; f < columns(); ++f)
@@ -274,7 +274,7 @@ class CachedRows : public RowReader {
       loaded_ = true;
     }
     if (can_miss()) buffer.missing.assign(memory_.missing.begin() + begin, memory_.missing.begin() + end);
-    const std::size_t skip = wide(begin) * columns();
+    const std::size_t skip = begin * columns();
     ScoreArray part = all_;
     if (part.f32 != nullptr) part.f32 += skip;
     if (part.f64 != nullptr) part.f64 += skip;

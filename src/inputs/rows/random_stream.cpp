@@ -146,7 +146,7 @@ class RandomRowReader : public RowReader {
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     buffer.missing.clear();
-    buffer.f32.resize(static_cast<std::size_t>(end - begin) * columns());
+    buffer.f32.resize((end - begin) * columns());
     fill_random_rows(rows_, begin, end, buffer.f32.data());
     ScoreArray array;
     if (wide_) {
@@ -165,7 +165,7 @@ class RandomRowReader : public RowReader {
     if (const auto bad = transform_rows(rows_.tracks, values.data(), values.size() / columns())) {
       const Track& track = rows_.tracks[*bad % columns()];
       throw InputError({"", fmt::format("row {}", begin + static_cast<std::int64_t>(*bad / columns())),
-                        transform_problem(track, static_cast<double>(values[*bad])),
+                        transform_problem(track, values[*bad]),
                         "no raw value of this track gives an N(0,1) feature; change its center and scale"});
     }
     return values.data();
@@ -179,9 +179,9 @@ class RandomRowReader : public RowReader {
 
 void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t end, float* out) {
   const RandomStream stream(rows.key, kEmissionPurpose);
-  const auto columns = static_cast<std::uint64_t>(rows.columns);
-  std::uint64_t index = static_cast<std::uint64_t>(begin) * columns;
-  const std::uint64_t stop = static_cast<std::uint64_t>(end) * columns;
+  const std::uint64_t columns = rows.columns;
+  std::uint64_t index = begin * columns;
+  const std::uint64_t stop = end * columns;
   std::size_t column = 0;
   while (index < stop) {
     const std::array<double, 2> pair = stream.normals(index / 2);

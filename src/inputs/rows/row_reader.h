@@ -109,8 +109,7 @@ void derive_row(const DerivedColumns& derived, std::size_t inputs, const Value* 
   for (std::size_t i = 0; i < derived.indicated.size(); ++i)
     *out++ = from[derived.indicated[i]] == static_cast<Value>(derived.values[i]) ? Value{1} : Value{0};
   for (const DensityColumn& density : derived.densities)
-    *out++ = static_cast<Value>(
-        density.function(static_cast<double>(from[density.of]), static_cast<double>(from[density.beside])));
+    *out++ = static_cast<Value>(density.function(from[density.of], from[density.beside]));
   for (const std::size_t f : derived.absent) *out++ = std::isnan(from[f]) ? Value{1} : Value{0};
 }
 // The rows with these columns; none, and no NaN: `rows` themselves.

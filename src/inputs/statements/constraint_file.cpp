@@ -1,5 +1,7 @@
 #include "inputs/statements/constraint_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -49,9 +51,9 @@ std::vector<const Constraint*> least_contradiction(const std::vector<const Const
     forbidden.insert(one->forbidden.begin(), one->forbidden.end());
     if (forbidden.size() > before) constraints.push_back(one);
   }
-  for (std::size_t i = constraints.size(); i-- > 0;) {
+  for (std::ptrdiff_t i = std::ssize(constraints); i-- > 0;) {
     std::vector<const Constraint*> fewer = constraints;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    fewer.erase(fewer.begin() + i);
     if (forbid_all(fewer, num_labels)) constraints = std::move(fewer);
   }
   return constraints;
@@ -156,7 +158,7 @@ void ConstraintFile::check_sequence(const Sequence& sequence) {
     const bool last = i + 1 == all.size() || all[i + 1].begin > all[i].begin;
     if (!last || !holding.contradict()) continue;
     std::vector<Constraint> active;
-    std::copy_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::back_inserter(active),
+    std::copy_if(all.data(), all.data() + i + 1, std::back_inserter(active),
                  [&](const Constraint& one) { return one.end > all[i].begin; });
     refuse_contradiction(active, location);
   }
@@ -185,7 +187,7 @@ void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
   std::ranges::sort(numbers);
   std::vector<std::string> texts;
   texts.reserve(numbers.size());
-  for (const std::int64_t number : numbers) texts.push_back(std::to_string(number));
+  for (const std::int64_t number : numbers) texts.push_back(fmt::to_string(number));
   const std::string last = texts.back();
   texts.pop_back();
   const std::int64_t bin = active.back().begin;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/sizes.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
@@ -61,7 +62,7 @@ Statement IntervalFile::take_apart(const IntervalLine& line, std::span<const Sta
     throw refusal(line,
                   "the " + words_.one + " " + in_quotes(text) + " has a label, but is about any of them",
                   "write " + name);
-  return {static_cast<std::size_t>(kind - kinds.begin()), has_label ? text.substr(colon + 1) : ""};
+  return {wide(kind - kinds.begin()), has_label ? text.substr(colon + 1) : ""};
 }
 
 int IntervalFile::find_label(const IntervalLine& line, const std::string& name,
