@@ -102,3 +102,40 @@ TEST_CASE("a run begins a queue in a window where it does in the whole sequence"
                                   : std::vector<bool>{true, false, true, false, true}));
   }
 }
+
+// So do those behind a window at a cut edge. Marks within a run count from where it begins.
+TEST_CASE("windows that begin at any block have the posteriors and counts of the whole sequence") {
+  const SmallCard card{4 << 10, 4 << 10};
+  const ModelCase sample = make_case(CaseKind::kTails, {14'003, 20, 3}, 871);
+  for (const Precision precision : kBothPrecisions) {
+    const cuda::RunCut cut = card.cut(sample, precision);
+    REQUIRE(cut.run > 2 * cut.mark);
+    const auto engine = card.make(sample.model, precision);
+    const double tolerance = precision == Precision::kFloat ? 1e-4 : 1e-9;
+    const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+    const auto rows = static_cast<std::size_t>(sample.length) * labels;
+    std::vector<double> whole(rows), in_windows(rows);
+    ExpectedCounts of_whole, of_windows;
+    PosteriorArrays out;
+    out.labels = whole.data();
+    out.counts = &of_whole;
+    engine->posteriors(sample.whole(), {0, sample.length}, nullptr, nullptr, out);
+    out.counts = &of_windows;
+    const std::int64_t first = cut.mark / 2 / 16 * 16, second = first + cut.run + cut.mark + 32;
+    REQUIRE(first % cut.mark != 0);
+    BoundaryState left;
+    for (const PositionRange range : {PositionRange{0, first}, {first, second}, {second, sample.length}}) {
+      out.labels = in_windows.data() + static_cast<std::size_t>(range.begin) * labels;
+      left = engine->posteriors(sample.whole(), range, range.begin > 0 ? &left : nullptr, nullptr, out)
+                 .right_forward;
+    }
+    double most = 0;
+    for (std::size_t i = 0; i < rows; ++i) most = std::max(most, std::fabs(in_windows[i] - whole[i]));
+    CHECK(most < tolerance);
+    for (const auto array : {&ExpectedCounts::transition, &ExpectedCounts::duration, &ExpectedCounts::tail}) {
+      for (std::size_t i = 0; i < (of_whole.*array).size(); ++i)
+        CHECK(std::fabs((of_windows.*array)[i] - (of_whole.*array)[i]) <
+              tolerance * static_cast<double>(sample.length));
+    }
+  }
+}
