@@ -68,7 +68,7 @@ class CutEdgeSums {
 struct StatesAtBoundary {
   const BoundaryState& forward;
   const BoundaryState& backward;
-  double log_partition = 0;  // of the sequence, relative to the scale of the backward state
+  double log_partition = 0;  // the sequence's, less the scale of the backward state
 };
 // What expected counts by end (EngineInfo::counts_by_end) of windows that begin at a boundary lack of those
 // by begin: `share` (1) times the transitions there, less the segments longer than K across it. -1: of

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <stdexcept>
 
@@ -15,8 +16,7 @@ namespace semicrf {
 
 namespace {
 
-constexpr std::int64_t kSlab = 1 << 16;  // positions whose sums are kept until they are added in their order
-constexpr std::int64_t kRows = 256;      // positions that a thread does at a time
+constexpr std::int64_t kRows = 256;  // positions whose scores are kept at a time
 constexpr double kResidueBand = 16;
 // A score of size s costs what is added to it 1.1e-16 s, which is the error of a posterior made of that.
 constexpr double kMaskRounding = 0x1p-46;
@@ -156,20 +156,30 @@ ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored
 void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored) {
   if (block.range.begin == 0) first_.assign(block.starts.begin(), block.starts.begin() + scored_.num_labels);
   find_pairs(block);
-  for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
-    const std::int64_t end = std::min(block.range.end, begin + kSlab);
-    slab_.resize(end - begin);
-    parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
-      ScoredStretch(*this, block, counted, scored).run(from, to, slab_.data() + (from - begin));
-    });
-    for (const PositionScore& position : slab_) {
-      subtracted_.add(position.subtracted);
-      rest_.add(position.rest);
-      uncertain_ += position.uncertain;
+  std::atomic<std::int64_t> forbidden = block.range.end;  // the first position whose score is -inf
+  const auto visit = [&](std::int64_t begin, std::int64_t end, PositionSums& sums) {
+    ScoredStretch stretch(*this, block, counted, scored);
+    std::array<PositionScore, kRows> positions;
+    for (std::int64_t from = begin; from < end; from += kRows) {
+      const std::int64_t to = std::min(end, from + kRows);
+      stretch.run(from, to, positions.data());
+      for (std::int64_t t = from; t < to; ++t) {
+        const PositionScore& position = positions[wide(t - from)];
+        sums.add(position);
+        if (position.rest != kNegativeInfinity) continue;
+        for (std::int64_t known = forbidden; t < known && !forbidden.compare_exchange_weak(known, t);)
+          continue;
+      }
     }
-    const auto none = std::ranges::find(slab_, kNegativeInfinity, &PositionScore::rest);
-    if (none != slab_.end()) find_forbidden(block, begin + (none - slab_.begin()), counted, scored);
-  }
+  };
+  in_blocks_.add(block.range, threads_, visit, [&](const PositionSums& sums) { whole_blocks_.add(sums); });
+  if (forbidden < block.range.end) find_forbidden(block, forbidden, counted, scored);
+}
+
+ExpectedScore::PositionSums ExpectedScore::positions() const {
+  PositionSums sums = whole_blocks_;
+  sums.add(in_blocks_.open());
+  return sums;
 }
 
 // A transition that P allows has a positive probability wherever its first label can end and its second one
@@ -235,9 +245,10 @@ std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts
 }
 
 double ExpectedScore::minus_expectation(double log_partition, const ExpectedCounts& counts) const {
-  CompensatedSum sum = subtracted_;
+  const PositionSums sums = positions();
+  CompensatedSum sum = sums.subtracted;
   sum.add(-log_partition);
-  sum.add(rest_);
+  sum.add(sums.rest);
   add_initial(sum);
   add_transitions(counts, sum);
   add_durations(counts, sum);
@@ -255,7 +266,7 @@ double ExpectedScore::uncertainty(const ExpectedCounts& counts) const {
   if (scored_.has_tail())
     for (std::size_t c = 0; c < counts.tail.size(); ++c)
       sizes += size_of(counts.tail[c], scored_.log_tail[c]);
-  return uncertain_ + rounding_.relative * sizes;
+  return positions().uncertain + rounding_.relative * sizes;
 }
 
 void ExpectedScore::add_initial(CompensatedSum& sum) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/posteriors/sum_in_blocks.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "core/score_window.h"
@@ -86,6 +87,22 @@ class ExpectedScore {
   struct PositionScore {
     double subtracted = 0, rest = 0, uncertain = 0;
   };
+  struct PositionSums {
+    CompensatedSum subtracted, rest;
+    double uncertain = 0;  // see uncertainty()
+
+    void add(const PositionScore& position) {
+      subtracted.add(position.subtracted);
+      rest.add(position.rest);
+      uncertain += position.uncertain;
+    }
+    void add(const PositionSums& others) {
+      subtracted.add(others.subtracted);
+      rest.add(others.rest);
+      uncertain += others.uncertain;
+    }
+  };
+  PositionSums positions() const;  // all positions so far
   void find_pairs(const PosteriorBlock& block);
   void note(const ForbiddenPart& part);
   void find_forbidden(const PosteriorBlock& block, std::int64_t position, const ScoreWindow& counted,
@@ -101,15 +118,13 @@ class ExpectedScore {
   PosteriorRounding rounding_;
   int threads_;
   std::size_t labels_;
-  CompensatedSum subtracted_;      // scores of the most probable labels
-  CompensatedSum rest_;            // expectations of what is left at the positions
-  double uncertain_ = 0;           // uncertainty of rest_, see uncertainty()
+  PositionSums whole_blocks_;
+  SumInBlocks<PositionSums> in_blocks_{{}};
   std::vector<double> first_;      // (C): P(a segment of c starts at position 0), 0: it was not added
   std::vector<double> last_ends_;  // (C): P(a segment of c ends at the latest position)
   std::vector<Pair> forbidden_;    // transitions that Q forbids and P allows, not seen so far
   bool forbidden_seen_ = false;    // one of them has a positive probability
   std::optional<ForbiddenPart> first_part_;  // the leftmost part that has a position
-  std::vector<PositionScore> slab_;          // terms of the positions of the current slab
 };
 
 // The expectation of scores that another source gives, computed along with a sweep for posteriors.

@@ -15,29 +15,28 @@ namespace semicrf {
 
 namespace {
 
-void round_to_float(std::vector<double>& values) {
-  for (double& value : values) value = static_cast<float>(value);
+constexpr std::int64_t kTask = 1 << 12;        // positions per task of a thread
+constexpr std::int64_t kTaskValues = 1 << 15;  // values, where they are not taken row by row
+
+template <class Stored>
+void pack(int threads, std::span<const double> values, std::byte* out) {
+  parallel_ranges(threads, 0, std::ssize(values), kTaskValues, [&](std::int64_t from, std::int64_t to) {
+    for (auto i = wide(from); i < wide(to); ++i) {
+      const auto stored = static_cast<Stored>(values[i]);
+      std::memcpy(out + i * sizeof stored, &stored, sizeof stored);
+    }
+  });
 }
 
 template <class Stored>
-std::byte* pack(const std::vector<double>& values, std::byte* out) {
-  for (const double value : values) {
-    const auto stored = static_cast<Stored>(value);
-    std::memcpy(out, &stored, sizeof stored);
-    out += sizeof stored;
-  }
-  return out;
-}
-
-template <class Stored>
-const std::byte* unpack(const std::byte* in, std::vector<double>& values) {
-  for (double& value : values) {
-    Stored stored;
-    std::memcpy(&stored, in, sizeof stored);
-    value = stored;
-    in += sizeof stored;
-  }
-  return in;
+void unpack(int threads, const std::byte* in, std::span<double> values) {
+  parallel_ranges(threads, 0, std::ssize(values), kTaskValues, [&](std::int64_t from, std::int64_t to) {
+    for (auto i = wide(from); i < wide(to); ++i) {
+      Stored stored;
+      std::memcpy(&stored, in + i * sizeof stored, sizeof stored);
+      values[i] = stored;
+    }
+  });
 }
 
 std::size_t stored_bytes(Precision precision) {
@@ -84,21 +83,22 @@ void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   const std::size_t n = range.size();
   const bool path = selection_.path != nullptr;
   const bool edges = selection_.has_edges();
-  boundary_.resize(n);
-  labels_.resize(computes_labels(selection_, roles_) ? n * num_labels : 0);
-  starts_.resize(computes_starts(selection_) ? n * num_labels : 0);
-  ends_.resize(computes_ends(selection_) ? n * num_labels : 0);
-  path_label_.resize(path ? n : 0);
-  path_start_.resize(edges ? n : 0);
-  path_end_.resize(edges ? n : 0);
-  path_next_start_.resize(edges && selection_.path_next ? n : 0);
-  path_next_end_.resize(path_next_start_.size());
+  const bool next = edges && selection_.path_next;
+  resize_large(boundary_, n);
+  resize_large(labels_, computes_labels(selection_, roles_) ? n * num_labels : 0);
+  resize_large(starts_, computes_starts(selection_) ? n * num_labels : 0);
+  resize_large(ends_, computes_ends(selection_) ? n * num_labels : 0);
+  resize_large(path_label_, path ? n : 0);
+  resize_large(path_start_, edges ? n : 0);
+  resize_large(path_end_, edges ? n : 0);
+  resize_large(path_next_start_, next ? n : 0);
+  resize_large(path_next_end_, next ? n : 0);
 }
 
 PosteriorArrays PosteriorRows::prepare(PositionRange range, const EdgeRoles* roles) {
   roles_ = roles;
   resize(range, num_labels_ * (roles != nullptr ? roles->count() : 1));
-  const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
+  const auto pointer = [](LargeArray<double>& values) { return values.empty() ? nullptr : values.data(); };
   return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
 }
 
@@ -110,8 +110,13 @@ void PosteriorRows::finish(std::int64_t first_segment) {
   if (range_.begin == 0) boundary_[0] = 1;  // exact by definition; engines have it within rounding
   clear_residues(precision_, static_cast<int>(num_labels_), selection_.threads, labels_);
   if (selection_.path != nullptr) pick_path(first_segment);
-  if (precision_ == Precision::kFloat)
-    for (std::vector<double>* values : released()) round_to_float(*values);
+  if (precision_ != Precision::kFloat) return;
+  for (LargeArray<double>* values : released())
+    parallel_ranges(selection_.threads, 0, std::ssize(*values), kTaskValues,
+                    [&](std::int64_t from, std::int64_t to) {
+                      for (auto i = wide(from); i < wide(to); ++i)
+                        (*values)[i] = static_cast<double>(static_cast<float>((*values)[i]));
+                    });
 }
 
 void PosteriorRows::pick_path(std::int64_t first_segment) {
@@ -135,12 +140,12 @@ void PosteriorRows::pick_path(std::int64_t first_segment) {
   }
 }
 
-std::vector<std::vector<double>*> PosteriorRows::released() {
-  std::vector<std::vector<double>*> arrays = {&boundary_};
+std::vector<LargeArray<double>*> PosteriorRows::released() {
+  std::vector<LargeArray<double>*> arrays = {&boundary_};
   if (selection_.labels) arrays.push_back(&labels_);
   if (selection_.starts) arrays.push_back(&starts_);
   if (selection_.ends) arrays.push_back(&ends_);
-  for (std::vector<double>* picked :
+  for (LargeArray<double>* picked :
        {&path_label_, &path_start_, &path_end_, &path_next_start_, &path_next_end_})
     if (!picked->empty()) arrays.push_back(picked);
   return arrays;
@@ -172,7 +177,7 @@ PosteriorBlock PosteriorRows::computed() const {
 
 void PosteriorRows::fold() {
   if (roles_ == nullptr) return;
-  for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) roles_->fold_rows(*rows);
+  for (LargeArray<double>* rows : {&labels_, &starts_, &ends_}) roles_->fold_rows(*rows);
   if (num_labels_ == 1) std::ranges::fill(labels_, 1.0);
 }
 
@@ -187,11 +192,14 @@ double PosteriorRows::label_entropy(PositionRange range) const {
 
 void PosteriorRows::save(TempSpool& spool, std::size_t index) {
   std::size_t values = 0;
-  for (const std::vector<double>* array : released()) values += array->size();
-  packed_.resize(values * stored_bytes(precision_));
+  for (const LargeArray<double>* array : released()) values += array->size();
+  resize_large(packed_, values * stored_bytes(precision_));
   std::byte* out = packed_.data();
-  for (const std::vector<double>* array : released())
-    out = precision_ == Precision::kFloat ? pack<float>(*array, out) : pack<double>(*array, out);
+  for (const LargeArray<double>* array : released()) {
+    precision_ == Precision::kFloat ? pack<float>(selection_.threads, *array, out)
+                                    : pack<double>(selection_.threads, *array, out);
+    out += array->size() * stored_bytes(precision_);
+  }
   if (index == spool.size()) {
     spool.append(packed_);
   } else {
@@ -202,16 +210,17 @@ void PosteriorRows::save(TempSpool& spool, std::size_t index) {
 void PosteriorRows::load(const TempSpool& spool, std::size_t index, PositionRange range) {
   roles_ = nullptr;
   resize(range, num_labels_);
-  packed_.resize(spool.blob_size(index));
+  resize_large(packed_, spool.blob_size(index));
   spool.read(index, packed_);
   const std::byte* in = packed_.data();
-  for (std::vector<double>* array : released())
-    in = precision_ == Precision::kFloat ? unpack<float>(in, *array) : unpack<double>(in, *array);
+  for (LargeArray<double>* array : released()) {
+    precision_ == Precision::kFloat ? unpack<float>(selection_.threads, in, *array)
+                                    : unpack<double>(selection_.threads, in, *array);
+    in += array->size() * stored_bytes(precision_);
+  }
 }
 
 namespace {
-
-constexpr std::int64_t kTask = 1 << 12;  // positions per task of a thread
 
 class ImpossibleLabels {
  public:

@@ -7,6 +7,7 @@
 
 #include "analyses/posteriors/posterior_sweep.h"
 #include "core/chain_model.h"
+#include "core/large_array.h"
 #include "core/score_window.h"
 #include "engine/engine.h"
 #include "io/files/temp_spool.h"
@@ -50,16 +51,16 @@ class PosteriorRows {
   static std::size_t picked_per_position(const PosteriorSelection& selection);
   void resize(PositionRange range, std::size_t num_labels);
   void pick_path(std::int64_t first_segment);
-  std::vector<std::vector<double>*> released();
+  std::vector<LargeArray<double>*> released();
 
   PosteriorSelection selection_;
   std::size_t num_labels_;            // labels of the posteriors that are released
   const EdgeRoles* roles_ = nullptr;  // roles of the current rows, before fold()
   Precision precision_;
   PositionRange range_;
-  std::vector<double> boundary_, labels_, starts_, ends_;
-  std::vector<double> path_label_, path_start_, path_end_, path_next_start_, path_next_end_;
-  std::vector<std::byte> packed_;
+  LargeArray<double> boundary_, labels_, starts_, ends_;
+  LargeArray<double> path_label_, path_start_, path_end_, path_next_start_, path_next_end_;
+  LargeArray<std::byte> packed_;
 };
 
 // Labels that a position cannot have: engines give them what rounding leaves of sums and differences, and

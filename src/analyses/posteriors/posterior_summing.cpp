@@ -14,24 +14,20 @@
 
 namespace semicrf {
 
-namespace {
-
-void add_rows(std::span<const double> rows, std::vector<double>& sums) {
-  for (std::size_t first = 0; first < rows.size(); first += sums.size())
-    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += rows[first + c];
-}
-
-}  // namespace
-
 PosteriorSumming::PosteriorSumming(const ChainModel& model, Precision precision, ScoreSource* scored,
                                    const EdgeRoles* roles, int threads)
-    : labels_(model.num_labels), roles_(roles), threads_(threads), score_(model, model, precision, threads) {
+    : labels_(model.num_labels),
+      base_labels_(labels_ / (roles != nullptr ? roles->count() : 1)),
+      roles_(roles),
+      threads_(threads),
+      score_(model, model, precision, threads),
+      in_blocks_(std::vector<double>(2 * labels_ + base_labels_)) {
   constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
   if (scored != nullptr) cross_.emplace(model, model, *scored, precision, threads, kSlabBytes);
   sums_.counts.shape_for(model);
   sums_.label_bins.resize(labels_);
   sums_.label_segments.resize(labels_);
-  sums_.label_entropies.resize(labels_ / (roles ? roles->count() : 1));
+  sums_.label_entropies.resize(base_labels_);
 }
 
 void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& scores) {
@@ -40,29 +36,37 @@ void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& score
   } else {
     score_.add(block, scores, scores);
   }
-  add_rows(block.labels, sums_.label_bins);
-  add_rows(block.starts, sums_.label_segments);
-  // Positions whose terms are kept until they are added in their order.
-  constexpr std::size_t kTerms = 1 << 14;
-  for (std::size_t first = 0; first < block.labels.size(); first += kTerms * labels_)
-    add_entropies(block.labels.subspan(first, std::min(kTerms * labels_, block.labels.size() - first)));
+  const std::size_t roles = labels_ / base_labels_;
+  const auto visit = [&](std::int64_t from, std::int64_t to, std::vector<double>& sums) {
+    double *const bins = sums.data(), *const segments = bins + labels_, *const entropies = segments + labels_;
+    for (std::int64_t t = from; t < to; ++t) {
+      const double* const labels = block.labels.data() + wide(t - block.range.begin) * labels_;
+      const double* const starts = block.starts.data() + wide(t - block.range.begin) * labels_;
+      for (std::size_t c = 0; c < labels_; ++c) {
+        bins[c] += labels[c];
+        segments[c] += starts[c];
+      }
+      for (std::size_t c = 0; c < base_labels_; ++c) {
+        double p = labels[c * roles];
+        for (std::size_t role = 1; role < roles; ++role) p += labels[c * roles + role];
+        if (p > 0) entropies[c] -= p * std::log(p);
+      }
+    }
+  };
+  in_blocks_.add(block.range, threads_, visit, [&](const std::vector<double>& sums) { add_positions(sums); });
   const std::span<const double> last = block.labels.last(labels_);
   sums_.last_bin.assign(last.begin(), last.end());
 }
 
-void PosteriorSumming::add_entropies(std::span<const double> rows) {
-  entropies_.assign(rows.begin(), rows.end());
-  if (roles_ != nullptr) roles_->fold_rows(entropies_);
-  constexpr std::size_t kPart = 1 << 12;
-  parallel_for(threads_, (entropies_.size() + kPart - 1) / kPart, [&](std::size_t part, int) {
-    const std::size_t end = std::min(entropies_.size(), (part + 1) * kPart);
-    for (std::size_t i = part * kPart; i < end; ++i)
-      entropies_[i] = entropies_[i] > 0 ? -entropies_[i] * std::log(entropies_[i]) : 0;
-  });
-  add_rows(entropies_, sums_.label_entropies);
+void PosteriorSumming::add_positions(std::span<const double> sums) {
+  for (std::vector<double>* row : {&sums_.label_bins, &sums_.label_segments, &sums_.label_entropies}) {
+    for (std::size_t c = 0; c < row->size(); ++c) (*row)[c] += sums[c];
+    sums = sums.subspan(row->size());
+  }
 }
 
 PosteriorSums PosteriorSumming::finish(double log_partition) {
+  add_positions(in_blocks_.open());
   const ExpectedScore& score = cross_ ? cross_->score() : score_;
   sums_.entropy = score.minus_expectation(log_partition, sums_.counts);
   sums_.entropy_uncertainty = score.uncertainty(sums_.counts);

@@ -11,14 +11,14 @@
 
 #include "analyses/posteriors/expected_score.h"
 #include "analyses/posteriors/posterior_sweep.h"
+#include "analyses/posteriors/sum_in_blocks.h"
 #include "core/error.h"
 #include "engine/options.h"
 #include "model/scores/score_source.h"
 
 namespace semicrf {
 
-// Sums over the positions of windows whose labels are those of one chain. Everything is added position by
-// position from the left, so that neither windows nor threads change a digit.
+// Sums over the positions of windows whose labels are those of one chain.
 class PosteriorSumming {
  public:
   // `precision`: the precision of the engine; `scored`: where the scores of the entropy are, or null;
@@ -37,15 +37,15 @@ class PosteriorSumming {
   PosteriorSums finish(double log_partition);
 
  private:
-  void add_entropies(std::span<const double> rows);
+  void add_positions(std::span<const double> sums);
 
-  std::size_t labels_;
+  std::size_t labels_, base_labels_;
   const EdgeRoles* roles_;
   int threads_;
   ExpectedScore score_;              // expected score, by the scores of the sequence
   std::optional<CrossScore> cross_;  // used in place of score_ where the scores lie elsewhere
   PosteriorSums sums_;
-  std::vector<double> entropies_;  // terms of the entropies by label in a slab
+  SumInBlocks<std::vector<double>> in_blocks_;  // label_bins, label_segments and label_entropies
 };
 
 // Sums over a piece whose labels may have roles, everywhere or in windows of their own at its cut edges.

@@ -109,15 +109,15 @@ std::vector<double> EdgeRoles::first_starts(std::int64_t length) const {
   return scores;
 }
 
-void EdgeRoles::fold_rows(std::vector<double>& rows) const {
+std::size_t EdgeRoles::folded(std::span<double> rows) const {
   const std::size_t roles = count_;
-  const std::size_t folded = rows.size() / roles;
-  for (std::size_t i = 0; i < folded; ++i) {
+  const std::size_t left = rows.size() / roles;
+  for (std::size_t i = 0; i < left; ++i) {
     double sum = rows[i * roles];
     for (std::size_t role = 1; role < roles; ++role) sum += rows[i * roles + role];
     rows[i] = sum;
   }
-  rows.resize(folded);
+  return left;
 }
 
 ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {

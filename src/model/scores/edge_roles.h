@@ -66,7 +66,10 @@ class EdgeRoles {
   std::vector<double> first_starts(std::int64_t length) const;
 
   // (n, C * count()) rows of posteriors become (n, C) rows, in the same memory.
-  void fold_rows(std::vector<double>& rows) const;
+  template <class Allocator>
+  void fold_rows(std::vector<double, Allocator>& rows) const {
+    rows.resize(folded(rows));
+  }
   // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;
@@ -75,6 +78,8 @@ class EdgeRoles {
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
 
  private:
+  // fold_rows() without the resizing: the number of values that are left, at the beginning.
+  std::size_t folded(std::span<double> rows) const;
   std::size_t entry(std::int64_t k, int label) const { return (k - 1) * base_.num_labels + label; }
   bool has_tail(int label) const { return base_.has_tail() && base_.log_tail[label] > kNegativeInfinity; }
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
