@@ -3,37 +3,42 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstdint>
 #include <span>
 
 namespace semicrf {
 
-// Looks at numbers that someone else owns, and does not know how many rows there are. Indices are signed, so
-// that differences of positions need no cast. RowView(array, width) of a vector, a span or a pointer.
+// Looks at numbers that someone else owns, and does not know how many rows there are. Any whole number is an
+// index, so that differences of positions and sizes need no cast. RowView(array, width) of a vector, a span
+// or a pointer.
 template <class Value>
 class RowView {
  public:
-  RowView(Value* first, std::int64_t width) : first_(first), width_(width) { assert(width > 0); }
-  template <class Array>
-  RowView(Array& array, std::int64_t width) : RowView(array.data(), width) {}
-
-  std::int64_t width() const { return width_; }
-  Value& operator()(std::int64_t row, std::int64_t column) const {
-    assert(row >= 0 && column >= 0 && column < width_);
-    return first_[row * width_ + column];
+  RowView(Value* first, std::integral auto width) : first_(first), width_(index(width)) {
+    assert(width_ >= 0);
   }
-  std::span<Value> row(std::int64_t row) const {
-    assert(row >= 0);
-    return {first_ + row * width_, static_cast<std::size_t>(width_)};
+  template <class Array>
+  RowView(Array& array, std::integral auto width) : RowView(array.data(), width) {}
+
+  Value& operator()(std::integral auto row, std::integral auto column) const {
+    assert(index(row) >= 0 && index(column) >= 0 && index(column) < width_);
+    return first_[index(row) * width_ + index(column)];
+  }
+  std::span<Value> row(std::integral auto row) const {
+    assert(index(row) >= 0);
+    return {first_ + index(row) * width_, static_cast<std::size_t>(width_)};
   }
 
  private:
+  static constexpr std::int64_t index(std::integral auto number) { return static_cast<std::int64_t>(number); }
+
   Value* first_;
   std::int64_t width_;
 };
 template <class Value>
-RowView(Value*, std::int64_t) -> RowView<Value>;
+RowView(Value*, std::integral auto) -> RowView<Value>;
 template <class Array>
-RowView(Array& array, std::int64_t) -> RowView<std::remove_pointer_t<decltype(array.data())>>;
+RowView(Array& array, std::integral auto) -> RowView<std::remove_pointer_t<decltype(array.data())>>;
 
 }  // namespace semicrf

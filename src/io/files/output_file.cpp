@@ -20,6 +20,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_names.h"
@@ -141,7 +142,7 @@ void OutputFile::compress_with(int threads) {
   constexpr std::size_t kMostBlocks = 64;
   if (!is_compressed_ || threads <= 1) return;
   threads_ = threads;
-  const std::size_t blocks = std::min<std::size_t>(kMostBlocks, 2 * threads);
+  const std::size_t blocks = std::min(kMostBlocks, 2 * wide(threads));
   buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
 }
 

@@ -114,7 +114,7 @@ void project_rows_of(const FeatureRows& features, const Feature* rows, const Hea
 HeadTable make_head_table(std::span<const double> weights, std::span<const double> bias, int num_labels,
                           int num_tracks, int first, int last) {
   const std::size_t labels = num_labels;
-  const std::size_t inputs = weights.empty() ? 0 : num_tracks * (last - first + 1);
+  const std::size_t inputs = weights.empty() ? 0 : wide(num_tracks) * (last - first + 1);
   if (weights.size() != labels * inputs || (!bias.empty() && bias.size() != labels))
     throw std::logic_error("a linear head has the wrong shape");
   HeadTable table{std::vector<double>(weights.size()), {bias.begin(), bias.end()}, first, last, {}};
