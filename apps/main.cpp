@@ -42,11 +42,13 @@ bool is_told_by_another(ExitCode code, int argc, char** argv) {
   return code == ExitCode::kUsage && argc > 1 && std::string_view(argv[1]) == "train" && is_other_rank();
 }
 
+int status(ExitCode code) { return static_cast<int>(code); }
+
 int fail(ExitCode code, const std::string& message) {
   const std::string line = "semicrf: error: " + message;
   std::fprintf(stderr, "%s\n", line.c_str());
   log_fatal(message);
-  return static_cast<int>(code);
+  return status(code);
 }
 
 int fail_by_bug(const std::exception& error) {
@@ -174,12 +176,12 @@ int run(int argc, char** argv) {
   set_up(program);
   if (argc <= 1) {
     std::fputs(program.help().c_str(), stderr);
-    return static_cast<int>(ExitCode::kUsage);
+    return status(ExitCode::kUsage);
   }
   try {
     program.parse(reversed_words(argc, argv));
     check_log();
-    return static_cast<int>(ExitCode::kOk);
+    return status(ExitCode::kOk);
   } catch (const std::bad_alloc&) {
     throw out_of_memory(*given_command(program).first);
   } catch (const CLI::ParseError& error) {
@@ -187,7 +189,7 @@ int run(int argc, char** argv) {
       std::ostringstream text;
       program.exit(error, text, text);
       print(text.str());
-      return static_cast<int>(ExitCode::kOk);
+      return status(ExitCode::kOk);
     }
     refuse_unknown_names(program);
     throw UsageError(error.what());
@@ -204,7 +206,7 @@ int guarded_run(int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return kClosedPipe;
   } catch (const Error& error) {
-    if (is_told_by_another(error.code(), argc, argv)) return static_cast<int>(error.code());
+    if (is_told_by_another(error.code(), argc, argv)) return status(error.code());
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kOutOfMemory, kOutOfMemory);
@@ -226,7 +228,7 @@ int guarded_run(int argc, char** argv) {
     for (const std::string_view part :
          {std::string_view("semicrf: error: "), message, std::string_view("\n")})
       if (write(STDERR_FILENO, part.data(), part.size()) < 0) break;
-    _exit(static_cast<int>(code));
+    _exit(status(code));
   };
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);

@@ -53,7 +53,7 @@ class LogFile final : public spdlog::sinks::base_sink<std::mutex> {
       if (written < 0 && errno != EINTR) error_number_ = errno;
       if (written < 0) continue;
       at += written;
-      left -= static_cast<std::size_t>(written);
+      left -= written;
     }
   }
   void flush_() override {}

@@ -77,7 +77,7 @@ CommandEntry tree_of(const CLI::App& command, std::vector<std::string> path) {
   for (const ShownGroup& group : shown_groups(command)) {
     OptionGroupEntry& shown = entry.groups.emplace_back(OptionGroupEntry{std::string(group.heading), {}});
     for (const CLI::Option* option : group.options)
-      shown.options.push_back(static_cast<std::size_t>(std::ranges::find(added, option) - added.begin()));
+      shown.options.push_back(std::ranges::find(added, option) - added.begin());
   }
   for (const CLI::App* child :
        command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {

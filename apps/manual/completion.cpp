@@ -4,6 +4,8 @@
 // after the sign.
 #include "apps/manual/completion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/text/text.h"
@@ -169,7 +171,7 @@ std::string command_function(const CommandEntry& command) {
   if (!command.commands.empty()) return text + commands_text(command) + "}\n";
   std::size_t number = 0;
   for (const OptionEntry& argument : command.positionals) {
-    const std::string place = argument.repeats ? "*" : std::to_string(++number);
+    const std::string place = argument.repeats ? "*" : fmt::format("{}", ++number);
     text += "    " + zsh_quoted(place + value_spec(argument)) + " \\\n";
   }
   return text.substr(0, text.size() - 3) + "\n}\n";

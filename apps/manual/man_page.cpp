@@ -1,5 +1,7 @@
 #include "apps/manual/man_page.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -173,7 +175,7 @@ std::string details_text(std::string_view details) {
 std::string exit_status() {
   std::string text = ".SH \"EXIT STATUS\"\n";
   for (const ExitCodeMeaning& meaning : exit_codes())
-    text += ".TP\n" + bold(std::to_string(meaning.code)) + "\n" + filled(meaning.text);
+    text += ".TP\n" + bold(fmt::format("{}", meaning.code)) + "\n" + filled(meaning.text);
   return text + ".PP\n" + filled(exit_code_notes());
 }
 

@@ -398,7 +398,7 @@ EngineOptions engine_options(const EngineArguments& arguments) {
 std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOptions& engine) {
   std::optional<std::int64_t> limit;
   if (!max_memory.empty()) limit = parse_memory_size(max_memory, "--max-memory");
-  engine.device_memory = static_cast<std::size_t>(limit.value_or(0));
+  engine.device_memory = limit.value_or(0);
   return limit;
 }
 

@@ -67,7 +67,7 @@ std::vector<Segment> sorted_segments(const std::string& path, const std::string&
 
 constexpr std::size_t kShown = 3;
 
-std::size_t place(int label) { return static_cast<std::size_t>(label); }
+std::size_t place(int label) { return label; }
 
 // A number of its own for a label whose name stands for another one.
 int stranger(LabelNumbers& labels, int label) {

@@ -107,7 +107,7 @@ class CnsSink : public CopyNumberSink {
  private:
   std::string line(const MeasuredSegment& segment) const override {
     return fmt::format("{}\t{}\t{}\t-\t{}\t{}\t{}\t{}\n", segment.chromosome, segment.begin, segment.end,
-                       segment.log_ratio, segment.bins, copies_[static_cast<std::size_t>(segment.label)],
+                       segment.log_ratio, segment.bins, copies_[segment.label],
                        segment.posterior ? formatted("%.6g", *segment.posterior) : "");
   }
 
@@ -145,7 +145,7 @@ class VcfSink : public CopyNumberSink {
   static constexpr double kMostQuality = 100;  // that a float can tell from certain
 
   std::string line(const MeasuredSegment& segment) const override {
-    const std::optional<LabelCopies>& copies = copies_[static_cast<std::size_t>(segment.label)];
+    const std::optional<LabelCopies>& copies = copies_[segment.label];
     if (!copies || (copies->all() == 2 && (!copies->of_parents || copies->first == 1))) return "";
     const bool fewer = copies->all() < 2;
     const char* const kind = fewer ? "DEL" : copies->all() > 2 ? "DUP" : "CNV";
@@ -159,7 +159,7 @@ class VcfSink : public CopyNumberSink {
         "{}\t{}\t.\tN\t<{}>\t{}\t.\tSVTYPE={};END={};SVLEN={}{};BINS={}\tGT:CN:MCN:CNP\t{}:{}:{}:{}\n",
         segment.chromosome, std::max<std::int64_t>(segment.begin, 1), kind, quality, kind, segment.end,
         fewer ? -bases : bases, ratio, segment.bins, genotype(*copies), copies->all(),
-        copies->of_parents ? std::to_string(std::min(copies->first, copies->second)) : ".",
+        copies->of_parents ? fmt::format("{}", std::min(copies->first, copies->second)) : ".",
         segment.posterior ? formatted("%.6g", *segment.posterior) : ".");
   }
 

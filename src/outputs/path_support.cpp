@@ -18,7 +18,7 @@ void PathSupport::begin_piece(const PieceResult& result) {
 
 void PathSupport::add_block(const PosteriorBlock& block, const Visit& visit) {
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const auto row = static_cast<std::size_t>(t - block.range.begin);
+    const std::size_t row = t - block.range.begin;
     if (!open_) {
       path_->next(segment_);
       open_ = true;

@@ -1,5 +1,7 @@
 #include "report/blocks.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/error.h"
@@ -11,9 +13,9 @@ namespace semicrf {
 
 Cell text_cell(const std::string& text) { return {escape_control(text), "", {}, false}; }
 
-Cell count_cell(std::int64_t count) { return {std::to_string(count), count_text(count), {}, true}; }
+Cell count_cell(std::int64_t count) { return {fmt::format("{}", count), count_text(count), {}, true}; }
 
-Cell integer_cell(std::int64_t number) { return {std::to_string(number), "", {}, true}; }
+Cell integer_cell(std::int64_t number) { return {fmt::format("{}", number), "", {}, true}; }
 Cell bases_cell(double bases) { return {exact_number(bases), bases_text(bases), {}, true}; }
 
 Cell share_cell(std::optional<double> share) {

@@ -1,4 +1,6 @@
 // The command report: gathers, makes the sections, writes the page and the figures.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -113,11 +115,11 @@ class Report {
     for (const DecodedLabelStats& label : basis_.labels) segments += label.segments;
     const std::int64_t bases = basis_.segmentation.bases();
     head.facts = {{"Segments", count_text(segments)},
-                  {"Labels", std::to_string(basis_.num_labels())},
-                  {"Segmented", bases_text(static_cast<double>(bases))},
+                  {"Labels", fmt::format("{}", basis_.num_labels())},
+                  {"Segmented", bases_text(bases)},
                   {units().one == "base" ? "Chromosomes" : "Sequences",
-                   std::to_string(basis_.segmentation.chromosomes.size())},
-                  {"Bin", bases_text(static_cast<double>(basis_.bin_size()))},
+                   fmt::format("{}", basis_.segmentation.chromosomes.size())},
+                  {"Bin", bases_text(basis_.bin_size())},
                   {"Mean length", bases_text(static_cast<double>(bases) / static_cast<double>(segments))}};
     ProbabilityClasses starts;
     for (const ProbabilityClasses& label : certainty_.starts) {

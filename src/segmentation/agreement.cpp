@@ -21,7 +21,7 @@ std::string share_text(double part, double whole) {
   return whole > 0 ? formatted("%.6g", part / whole) : ".";
 }
 
-std::string bases_text(double bases) { return std::to_string(static_cast<std::int64_t>(bases)); }
+std::string bases_text(double bases) { return formatted("%.0f", bases); }
 
 void check_common_label(const std::vector<Sample>& samples, const JointLabels& labels, std::size_t a,
                         std::size_t b) {

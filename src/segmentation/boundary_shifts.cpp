@@ -92,7 +92,7 @@ BoundaryShifts match_boundaries(const BoundaryTable& first, const BoundaryTable&
 
 std::string shifts_text(const BoundaryShifts& shifts) {
   const auto or_dot = [](const std::optional<std::int64_t>& value) {
-    return value ? std::to_string(*value) : ".";
+    return value ? fmt::format("{}", *value) : ".";
   };
   std::string text = "chrom\tfrom\tto\tposition_a\tposition_b\tshift\tlower\tupper\tlevel\n";
   for (const BoundaryShift& one : shifts.shifts)

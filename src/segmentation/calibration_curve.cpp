@@ -64,11 +64,11 @@ std::size_t probability_cell(double p) {
   const std::int64_t small = std::min(whole, kOne - whole);
   const Decade& decade = decade_of(small, &Decade::first);
   const std::int64_t cell = decade.cell + (small - decade.first) / decade.unit;
-  return static_cast<std::size_t>(2 * whole <= kOne ? cell : 2 * kMiddle - cell);
+  return 2 * whole <= kOne ? cell : 2 * kMiddle - cell;
 }
 
 double lowest_probability(std::size_t cell) {
-  const auto number = static_cast<std::int64_t>(cell);
+  const std::int64_t number = cell;
   const std::int64_t from_end = std::min(number, 2 * kMiddle - number);
   const Decade& decade = decade_of(from_end, &Decade::cell);
   const std::int64_t small = decade.first + (from_end - decade.cell) * decade.unit;

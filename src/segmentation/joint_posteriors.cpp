@@ -164,8 +164,7 @@ void JointPosteriors::open_files() {
     runs_[r].tolerance = kRounding;
     for (const auto& [label, path] : runs_[r].files) {
       const auto place = std::ranges::find(labels_, label) - labels_.begin();
-      const File& file =
-          *files_.emplace_back(std::make_unique<File>(path, r, static_cast<std::size_t>(place), places_));
+      const File& file = *files_.emplace_back(std::make_unique<File>(path, r, place, places_));
       runs_[r].tolerance += 0.5 * std::pow(10.0, -file.decimals());
       if (file.bin_size() && bin_size && file.bin_size() != bin_size)
         throw InputError(

@@ -45,7 +45,7 @@ std::vector<std::uint32_t> likeliest_difference(std::span<const double> posterio
   for (const BestTwo& one : best) found.push_back(one.first);
   if (std::ranges::adjacent_find(found, std::not_equal_to<>()) != found.end()) return found;
   const auto changed = std::ranges::max_element(best, {}, &BestTwo::ratio);
-  found[static_cast<std::size_t>(changed - best.begin())] = changed->second;
+  found[changed - best.begin()] = changed->second;
   return found;
 }
 

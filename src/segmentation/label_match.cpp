@@ -41,7 +41,7 @@ void match_pairs(const LabelPairs& pairs, std::vector<std::optional<std::size_t>
   for (std::size_t a = 0; a < pairs.first.size(); ++a)
     for (std::size_t b = 0; b < pairs.second.size(); ++b)
       if (pairs.at(a, b) > 0) overlaps[{static_cast<int>(a), static_cast<int>(b)}] = pairs.at(a, b);
-  for (const auto& [a, b] : best_label_pairs(overlaps)) matches[a] = static_cast<std::size_t>(b);
+  for (const auto& [a, b] : best_label_pairs(overlaps)) matches[a] = b;
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::vector<std::optional<std::size_t>> match_labels(const LabelPairs& pairs, Ma
     if (rule == MatchRule::kBest) matches[a] = best_match(pairs, a);
     if (rule != MatchRule::kNames) continue;
     const auto found = std::ranges::find(pairs.second, pairs.first[a]);
-    if (found != pairs.second.end()) matches[a] = static_cast<std::size_t>(found - pairs.second.begin());
+    if (found != pairs.second.end()) matches[a] = found - pairs.second.begin();
   }
   return matches;
 }

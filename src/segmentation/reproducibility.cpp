@@ -153,7 +153,10 @@ std::vector<Mean> match_posteriors(const SegmentationFile& second, std::vector<C
   return means;
 }
 
-double over(double part, std::int64_t whole) { return part / static_cast<double>(whole); }
+template <class Number>
+double over(Number part, std::int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
 
 // The numbers of a label that the bases of all pairs of labels give.
 LabelReproducibility overlap_of(const LabelPairs& pairs, std::size_t label,
@@ -167,11 +170,10 @@ LabelReproducibility overlap_of(const LabelPairs& pairs, std::size_t label,
   if (match) one.both = pairs.at(label, *match);
   if (one.bases == 0) return one;
   one.jaccard = match ? pairs.jaccard(label, *match) : 0;
-  one.overlap = over(static_cast<double>(one.both), one.bases);
-  one.expected_overlap = over(static_cast<double>(match_bases), pairs.common);
-  const double here = over(static_cast<double>(one.bases), pairs.common), there = *one.expected_overlap;
-  const double agreeing =
-      over(static_cast<double>(pairs.common - one.bases - match_bases + 2 * one.both), pairs.common);
+  one.overlap = over(one.both, one.bases);
+  one.expected_overlap = over(match_bases, pairs.common);
+  const double here = over(one.bases, pairs.common), there = *one.expected_overlap;
+  const double agreeing = over(pairs.common - one.bases - match_bases + 2 * one.both, pairs.common);
   one.kappa = cohens_kappa(agreeing, here * there + (1 - here) * (1 - there));
   one.granularity_area = merged_area(merge_by_jaccard(pairs, label));
   return one;
@@ -236,12 +238,12 @@ struct Sums {
     LabelReproducibility one;
     one.bases = pairs.common;
     one.both = both;
-    one.overlap = over(static_cast<double>(both), pairs.common);
+    one.overlap = over(both, pairs.common);
     one.expected_overlap = expected_overlap;
     one.kappa = cohens_kappa(*one.overlap, expected_overlap);
-    one.reproduced = over(static_cast<double>(reproduced), pairs.common);
+    one.reproduced = over(reproduced, pairs.common);
     one.expected_reproduced = expected_reproduced;
-    one.confident = over(static_cast<double>(confident), posterior.bases);
+    one.confident = over(confident, posterior.bases);
     one.calibration_error = held_out.calibration_error();
     one.posterior = posterior.value();
     one.match_posterior = match_posterior.value();
@@ -255,27 +257,28 @@ const StatisticList<LabelReproducibility>& reproducibility_statistics() {
   using enum StatisticUnit;
   using L = LabelReproducibility;
   static const StatisticList<L> list = {
-      {"bases", "bases", kBases, "length of the label in A where B has segments, too", &L::bases},
-      {"match_bases", "bases of the match", kBases, "length of the match in B where A has segments",
-       &L::match_bases},
-      {"both", "both", kBases, "length of what has the label in A and the match in B", &L::both},
+      {"bases", "bases", kBases, "length of the label in A where the replicate has segments, too", &L::bases},
+      {"match_bases", "bases of the match", kBases,
+       "length of the match in the replicate where A has segments", &L::match_bases},
+      {"both", "both", kBases, "length of what has the label in A and the match in the replicate", &L::both},
       {"jaccard", "Jaccard", kShare, "both over either", &L::jaccard},
-      {"overlap", "overlap", kShare, "both over bases", &L::overlap},
-      {"expected_overlap", "by chance", kShare, "share of all bases that have the match in B",
+      {"overlap", "overlap", kShare, "share of the bases with the match at the same place in the replicate",
+       &L::overlap},
+      {"expected_overlap", "by chance", kShare, "share of all bases that have the match in the replicate",
        &L::expected_overlap},
-      {"kappa", "kappa", kNumber, "Cohen's kappa of the label in A and the match in B", &L::kappa},
-      {"reproduced", "reproduced", kShare, "share of the bases with the match in B within the tolerance",
-       &L::reproduced},
+      {"kappa", "kappa", kNumber, "Cohen's kappa of the label and its match in the replicate", &L::kappa},
+      {"reproduced", "reproduced", kShare,
+       "share of the bases with the match in the replicate within the tolerance", &L::reproduced},
       {"expected_reproduced", "by chance", kShare, "the same share of all bases, whatever their label in A",
        &L::expected_reproduced},
       {"confident", "confident", kShare, "share of the bases with an r-value of --level or more",
        &L::confident},
-      {"calibration_error", "calibration error", kShare,
+      {"calibration_error", "calibration error", kNumber,
        "mean |r - reproduced| on blocks that the curve was not fitted to", &L::calibration_error},
       {"granularity_area", "area", kShare, "area under --granularity", &L::granularity_area},
       {"posterior", "posterior", kProbability, "mean P(label) in A", &L::posterior},
       {"match_posterior", "posterior of the match", kProbability,
-       "mean P(match) in B on the bases of the label", &L::match_posterior},
+       "mean P(match) in the replicate on the bases of the label", &L::match_posterior},
   };
   return list;
 }
@@ -297,15 +300,14 @@ Reproducibility measure_reproducibility(const SegmentationFile& first, const Seg
     LabelReproducibility one = overlap_of(found.pairs, label, found.matches[label]);
     CountedLabel& counts = counted[label];
     if (one.bases > 0) {
-      one.reproduced = over(static_cast<double>(counts.reproduced), one.bases);
+      one.reproduced = over(counts.reproduced, one.bases);
       one.expected_reproduced = found.matches[label] ? near[*found.matches[label]] : 0;
     }
-    if (counts.posterior.bases > 0)
-      one.confident = over(static_cast<double>(counts.confident), counts.posterior.bases);
+    if (counts.posterior.bases > 0) one.confident = over(counts.confident, counts.posterior.bases);
     one.posterior = counts.posterior.value();
     one.match_posterior = of_matches[label].value();
     if (counts.held_out) one.calibration_error = counts.held_out->calibration_error();
-    sums.add(one, counts, of_matches[label], over(static_cast<double>(one.bases), found.pairs.common));
+    sums.add(one, counts, of_matches[label], over(one.bases, found.pairs.common));
     found.without_posterior += counts.without_posterior;
     found.curves.push_back(std::move(counts.curve));
     found.labels.push_back(std::move(one));

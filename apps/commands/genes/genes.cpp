@@ -86,10 +86,10 @@ class GenesRun {
       batch_.push_back({sequence.name, base_codes(sequence.bases), nullptr, {}, {}});
       if (arguments_.masked_penalty > 0) batch_.back().masked = masked_stretches(sequence.bases);
       if (tracks_)
-        batch_.back().tracks = scaled_tracks(*tracks_, model_.tracks, sequence.name,
-                                             static_cast<std::int64_t>(sequence.bases.size()));
+        batch_.back().tracks =
+            scaled_tracks(*tracks_, model_.tracks, sequence.name, std::ssize(sequence.bases));
       sequence.bases = {};
-      bases += static_cast<std::int64_t>(batch_.back().bases.size());
+      bases += std::ssize(batch_.back().bases);
       if (bases < kBatchBases) continue;
       compute(genes);
       bases = 0;
@@ -174,7 +174,7 @@ class GenesRun {
 
   PredictedSequence predict(const BatchItem& item, const GeneLattice& lattice, char strand,
                             int threads) const {
-    const auto length = static_cast<std::int64_t>(item.bases.size());
+    const auto length = std::ssize(item.bases);
     const SequenceSource bases(model_, lattice, item.bases, 0, length, item.tracks.get());
     const MaskedSequence masked(model_, lattice, bases, item.masked, arguments_.masked_penalty);
     const LatticeSource& source = item.masked.empty() ? static_cast<const LatticeSource&>(bases) : masked;

@@ -94,7 +94,7 @@ std::vector<AnnotatedSequence> annotated(const TrainGenesArguments& arguments, c
     if (found == annotation.transcripts.end()) continue;
     sequences.push_back({sequence.name, base_codes(sequence.bases), std::move(found->second), nullptr});
     if (tracks == nullptr) continue;
-    const auto length = static_cast<std::int64_t>(sequence.bases.size());
+    const auto length = std::ssize(sequence.bases);
     const std::vector<TrackModel>& models = arguments.options.tracks;
     sequences.back().tracks = std::make_shared<const KeptTracks>(
         *scaled_tracks(*tracks, models, sequence.name, length), models.size(), length);
@@ -231,7 +231,7 @@ void add_train_genes_command(CLI::App& program) {
       ->check(CLI::Validator(
           [](const std::string& text) {
             for (const GeneticCode& one : kGeneticCodes)
-              if (text == std::to_string(one.number)) return std::string();
+              if (text == fmt::format("{}", one.number)) return std::string();
             return text + " is none of " + genetic_code_numbers();
           },
           ""))

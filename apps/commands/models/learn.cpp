@@ -1,6 +1,8 @@
 // semicrf learn: parameters from tracks alone.
 #include "learn/learn.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -48,9 +50,10 @@ std::vector<int> numbers_of_labels(const std::vector<std::string>& texts) {
       int value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
       if (error != std::errc() || end != part.data() + part.size() || value < 1 || value > kMostLabels)
-        throw UsageError("--labels: '" + text + "' is no number of labels",
-                         "give numbers from 1 to " + std::to_string(kMostLabels) +
-                             ", separated by commas, or a range such as 2..20");
+        throw UsageError(
+            "--labels: '" + text + "' is no number of labels",
+            fmt::format("give numbers from 1 to {}, separated by commas, or a range such as 2..20",
+                        kMostLabels));
       return value;
     };
     const std::string_view all = text;
@@ -73,9 +76,8 @@ void take_min_durations(const std::vector<std::string>& texts, LearnOptions& opt
     }
     const auto bins = number_in<int>(text);
     if (!bins || *bins < 1 || *bins > kMostBins)
-      throw UsageError(
-          "--min-duration: '" + text + "' is no number of bins from 1 to " + std::to_string(kMostBins),
-          "give N for all labels, or LABEL=N");
+      throw UsageError(fmt::format("--min-duration: '{}' is no number of bins from 1 to {}", text, kMostBins),
+                       "give N for all labels, or LABEL=N");
     options.law.min_duration = *bins;
   }
 }

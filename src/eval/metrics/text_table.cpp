@@ -10,8 +10,8 @@ namespace {
 
 // Characters of UTF-8 text, for the width of columns.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }
 
 }  // namespace
@@ -35,6 +35,10 @@ std::string text_table(const std::vector<TableRow>& rows) {
   return text;
 }
 
-std::string ratio_text(std::optional<double> value) { return value ? formatted("%.4f", *value) : "-"; }
+std::string in_units(std::string_view heading) {
+  std::string text(heading);
+  if (const std::size_t at = text.find("bases"); at != std::string::npos) text.replace(at, 5, units().many);
+  return text;
+}
 
 }  // namespace semicrf

@@ -94,14 +94,14 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     const std::size_t offset = end == 0 ? 0 : end - 1;
     const std::string place = " (" + line_and_column(text_, offset) + ")";
     if (complete_) {
-      throw InputError({file_, std::to_string(offset), "text follows the end of the document" + place,
+      throw InputError({file_, fmt::format("{}", offset), "text follows the end of the document" + place,
                         std::string(kind_) + " holds one JSON object"});
     }
     if (stopped_in_non_finite(text_, end)) {
       fail("NaN and Infinity are not JSON numbers",
            "write a finite number, or the string \"-inf\" for a forbidden score");
     }
-    throw InputError({file_, std::to_string(offset),
+    throw InputError({file_, fmt::format("{}", offset),
                       "not valid JSON" + place + ": " + parser_detail(error.what()),
                       std::string(kind_) + " is JSON"});
   }
@@ -220,7 +220,7 @@ Json parse_json(std::string_view text, const std::string& file, const JsonLimits
   }
   // The parser would take a zero byte for the end of the text.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    throw InputError({file, std::to_string(zero), "not valid JSON: a zero byte", "is this a text file?"});
+    throw InputError({file, fmt::format("{}", zero), "not valid JSON: a zero byte", "is this a text file?"});
   }
   TreeBuilder builder(text, file, limits, kind);
   Json::sax_parse(text.begin(), text.end(), &builder);

@@ -52,20 +52,20 @@ class StateSink : public SegmentSink {
   }
 
   void print(const Segment& segment) {
-    const auto state = static_cast<std::size_t>(segment.label);
+    const std::size_t state = segment.label;
     const std::int64_t begin = location_.begin_base(segment.begin), end = location_.end_base(segment.end);
-    const std::string from = std::to_string(begin), to = std::to_string(end);
+    const std::string from = fmt::format("{}", begin), to = fmt::format("{}", end);
     if (format_ == StateFormat::kExpanded) {
       Blocks& blocks = blocks_[state];
       if (blocks.first < 0) blocks.first = begin;
       ++blocks.count;
-      blocks.sizes.append(",").append(std::to_string(end - begin));
+      blocks.sizes += fmt::format(",{}", end - begin);
       blocks.starts.append(",").append(from);
       end_ = end;
       return;
     }
     file_.write(location_.chromosome + "\t" + from + "\t" + to + "\t");
-    const std::string number = std::to_string(state + 1);
+    const std::string number = fmt::format("{}", state + 1);
     if (format_ == StateFormat::kSegments) {
       file_.write("E");
       file_.write(number);
@@ -81,7 +81,7 @@ class StateSink : public SegmentSink {
     for (std::size_t state = blocks_.size(); state-- > 0;) {
       const Blocks blocks = std::exchange(blocks_[state], {});
       if (blocks.count == 0) continue;
-      const std::string end = std::to_string(end_);
+      const std::string end = fmt::format("{}", end_);
       file_.write(fmt::format("{}\t0\t{}\t{}\t0\t.\t{}\t{}\t{}\t{}\t0{},1\t0{},{}\n", location_.chromosome,
                               end, state + 1, blocks.first, end, colors_[state], blocks.count + 2,
                               blocks.sizes, blocks.starts, end_ - 1));
@@ -114,7 +114,7 @@ class PosteriorTextSink : public OutputSink {
       char* const out = file_.reserve(FixedDecimal::kMaxLength + 1);
       char* end = decimal_.print(decimal_.round(block.labels[i]), out);
       *end++ = (i + 1) % states_ == 0 ? '\n' : '\t';
-      file_.advance(static_cast<std::size_t>(end - out));
+      file_.advance(end - out);
     }
     rows_ += block.range.size();
   }
@@ -169,7 +169,7 @@ void add_segments(const ChromHmmFiles& files, const std::string& name, OutputPla
 void add_posteriors(const ChromHmmFiles& files, const std::string& name, OutputPlan& plan) {
   const std::size_t states = files.segments.labels.size();
   std::string names;
-  for (std::size_t i = 1; i <= states; ++i) names.append(i > 1 ? "\tE" : "E").append(std::to_string(i));
+  for (std::size_t i = 1; i <= states; ++i) names += fmt::format("{}E{}", i > 1 ? "\t" : "", i);
   for (const ChromHmmChromosome& chromosome : files.chromosomes) {
     PlannedOutput output;
     output.file = {chromhmm_posterior_folder(files.options) + "/" + name + "_" +
@@ -192,8 +192,7 @@ void add_model(const ChromHmmFiles& files, const std::string& number, OutputPlan
   };
   std::string labels;
   for (std::size_t i = 0; i < files.parameters.labels.size(); ++i)
-    labels.append("E").append(std::to_string(i + 1)).append("\t").append(files.parameters.labels[i].name) +=
-        '\n';
+    labels += fmt::format("E{}\t{}\n", i + 1, files.parameters.labels[i].name);
   add("labels", labels);
   std::vector<Warning> ignored;
   try {
@@ -219,7 +218,7 @@ void add_chromhmm(const ChromHmmFiles& files, OutputPlan& plan, std::vector<std:
   const std::string& cell = files.options.cell;
   if (const std::string problem = name_problem(cell); !problem.empty() || cell.find('/') != std::string::npos)
     throw UsageError("--cell '" + cell + "': " + (problem.empty() ? "has a /" : problem));
-  const std::string number = std::to_string(files.segments.labels.size());
+  const std::string number = fmt::format("{}", files.segments.labels.size());
   const std::string name = cell + "_" + number;
   add_segments(files, name, plan);
   add_posteriors(files, name, plan);

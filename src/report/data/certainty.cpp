@@ -67,7 +67,7 @@ class Measuring {
     if (boundary_.empty() || boundary_[index].empty()) return;
     const Segment& segment = basis_.parts[index].segments[s];
     const bool touches = before != nullptr && before->end == segment.begin;
-    const auto p = static_cast<double>(boundary_[index][segment.begin]);
+    const double p = boundary_[index][segment.begin];
     if (!touches) ++found_.given;
     if (!touches || std::isnan(p)) return;
     ++found_.called;
@@ -79,21 +79,21 @@ class Measuring {
     const Segment& segment = part.segments[s];
     ProbabilityClasses& classes = found_.called_labels[segment.label];
     const bool by_bin = !called_.empty() && !called_[index].empty();
-    const auto score = static_cast<double>(part.scores[s]);
+    const double score = part.scores[s];
     if (found_.is_of_segments && score >= 0)
       classes.add(score, static_cast<double>(segment.end - segment.begin));
     for (std::int64_t bin = segment.begin; bin < segment.end; ++bin) {
       Sums& sums = sums_[bin / bins_of_window_];
       sums.bins += 1;
-      const auto i = static_cast<std::size_t>(bin);
-      const double p = by_bin ? static_cast<double>(called_[index][i]) : found_.is_of_segments ? score : -1;
+      const std::size_t i = bin;
+      const double p = by_bin ? called_[index][i] : found_.is_of_segments ? score : -1;
       if (p >= 0) {
         sums.called += p;
         sums.called_bins += 1;
         if (by_bin) classes.add(p, 1);
       }
       if (boundary_.empty() || boundary_[index].empty() || std::isnan(boundary_[index][i])) continue;
-      const auto q = static_cast<double>(boundary_[index][i]);
+      const double q = boundary_[index][i];
       // At the first bin of a piece a segment starts for certain.
       const bool is_given = bin == segment.begin && (s == 0 || part.segments[s - 1].end != segment.begin);
       if (!is_given) found_.expected += q;

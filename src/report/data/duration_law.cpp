@@ -97,7 +97,7 @@ DurationCounts count_durations(const ReportBasis& basis) {
   for (const SegmentedChromosome& chromosome : basis.segmentation.chromosomes)
     for (const LabelledSegment& segment : chromosome.segments) {
       const auto after = std::ranges::upper_bound(counts.edges, bins_of(segment));
-      ++counts.segments[segment.label][static_cast<std::size_t>(after - counts.edges.begin()) - 1];
+      ++counts.segments[segment.label][after - counts.edges.begin() - 1];
     }
   const bool joins = basis.segmentation.options.contains("merge-adjacent") ||
                      (chain.max_duration == 1 && !chain.has_tail() && longest > 1);

@@ -87,7 +87,7 @@ std::string report_command(const ReportOptions& options) {
   add("--posterior", options.posterior);
   add("--labels-posterior", options.labels_posterior);
   add("--truth", options.truth);
-  if (options.tolerance) add("--tolerance", std::to_string(*options.tolerance));
+  if (options.tolerance) add("--tolerance", fmt::format("{}", *options.tolerance));
   for (const std::string& annotation : options.annotations) add("--annotation", annotation);
   for (const std::string& region : options.regions) add("-r", region);
   add("-L", options.regions_file);
@@ -98,7 +98,7 @@ std::string report_command(const ReportOptions& options) {
   add("-g", input.chrom_sizes_file);
   if (input.chromosomes == ChromosomePolicy::kCommon) add("--chromosomes", "common");
   if (input.chromosomes == ChromosomePolicy::kUnion) add("--chromosomes", "union");
-  if (input.bin_size) add("-b", std::to_string(*input.bin_size));
+  if (input.bin_size) add("-b", fmt::format("{}", *input.bin_size));
   if (options.title != ReportOptions().title) add("--title", options.title);
   for (const std::string& path : input.inputs) add_word(words, without_folders(path));
   return words + " -o report.html";
@@ -153,7 +153,7 @@ class Gathering {
     parallel_for(options_.threads, facts_.files.size(), [&](std::size_t i, int) {
       FileFact& fact = facts_.files[i];
       const MappedFile file(paths_[i]);
-      fact.bytes = static_cast<std::int64_t>(file.size());
+      fact.bytes = std::ssize(file);
       if (fact.bytes > kMostHashed) return;
       Sha256 hash;
       hash.update({reinterpret_cast<const char*>(file.bytes().data()), file.size()});

@@ -54,7 +54,7 @@ std::string GeneReport::page(const GeneReportFacts& facts, const std::vector<Sec
                 {"Expected to be right to the base", count_text(std::llround(all.expected))},
                 {"Introns", count_text(all.introns)},
                 {"Sequences", count_text(std::ssize(statistics_.sequences()))},
-                {"Length", bases_text(static_cast<double>(all.bases))}};
+                {"Length", bases_text(all.bases)}};
   if (all.bases > 0)
     head.facts.emplace_back("Coding",
                             share_text(static_cast<double>(all.coding) / static_cast<double>(all.bases)));

@@ -11,8 +11,8 @@ namespace {
 // The base at `offset` from a boundary along a strand; kUnknownBase beyond the sequence.
 int base_at(const std::vector<std::uint8_t>& bases, std::int64_t boundary, std::int64_t offset, char strand) {
   const std::int64_t at = strand == '+' ? boundary + offset : boundary - 1 - offset;
-  if (at < 0 || at >= static_cast<std::int64_t>(bases.size())) return kUnknownBase;
-  const int base = bases[static_cast<std::size_t>(at)];
+  if (at < 0 || at >= std::ssize(bases)) return kUnknownBase;
+  const int base = bases[at];
   return strand == '+' ? base : complement(base);
 }
 
@@ -26,8 +26,8 @@ std::string word_at(const std::vector<std::uint8_t>& bases, std::int64_t boundar
 void add_site(SiteBases& site, const std::vector<std::uint8_t>& bases, std::int64_t boundary, char strand) {
   site.sites += 1;
   for (std::size_t i = 0; i < site.counts.size(); ++i) {
-    const int base = base_at(bases, boundary, site.first + static_cast<std::int64_t>(i), strand);
-    if (base != kUnknownBase) site.counts[i][static_cast<std::size_t>(base)] += 1;
+    const int base = base_at(bases, boundary, site.first + i, strand);
+    if (base != kUnknownBase) site.counts[i][base] += 1;
   }
 }
 
@@ -86,8 +86,8 @@ void GeneStatistics::add_gene(const PredictedGene& gene, const std::vector<std::
     if (i > 0) lengths_[kIntron].push_back(coding.exons[i].begin - coding.exons[i - 1].end);
   }
   numbers.genes += 1;
-  numbers.exons += static_cast<std::int64_t>(coding.exons.size());
-  numbers.introns += static_cast<std::int64_t>(coding.exons.size()) - 1;
+  numbers.exons += std::ssize(coding.exons);
+  numbers.introns += std::ssize(coding.exons) - 1;
   numbers.coding += coding.bases();
   numbers.expected += gene.probability;
   on_plus_ += gene.strand == '+' ? 1 : 0;

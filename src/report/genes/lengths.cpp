@@ -27,7 +27,7 @@ constexpr std::array<Rgb, kLengthKinds> kLengthColors{kGeneBlue,  kGeneBlue,  kE
 
 std::int64_t length_quantile(const std::vector<std::int64_t>& sorted, double share) {
   const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(sorted.size()))) - 1;
-  return sorted[static_cast<std::size_t>(std::max<std::int64_t>(0, rank))];
+  return sorted[std::max<std::int64_t>(0, rank)];
 }
 
 double share_of(const std::vector<std::int64_t>& lengths, auto holds) {
@@ -36,7 +36,7 @@ double share_of(const std::vector<std::int64_t>& lengths, auto holds) {
 
 std::vector<Cell> length_row(std::size_t kind, const std::vector<std::int64_t>& sorted,
                              const TrainedLengths* law) {
-  const auto bases = [](std::int64_t length) { return bases_cell(static_cast<double>(length)); };
+  const auto bases = [](std::int64_t length) { return bases_cell(length); };
   std::vector<Cell> row{text_cell(kLengthHeadings[kind]),
                         count_cell(std::ssize(sorted)),
                         bases(sorted.front()),
@@ -60,9 +60,8 @@ Histogram length_panel(std::size_t kind, const std::vector<std::int64_t>& sorted
   Histogram panel;
   panel.title = kLengthHeadings[kind];
   panel.color = kLengthColors[kind];
-  panel.subtitle =
-      "median " + bases_text(static_cast<double>(length_quantile(sorted, 0.5))) +
-      (law == nullptr ? "" : ", in training " + bases_text(static_cast<double>(law->quantile(0.5))));
+  panel.subtitle = "median " + bases_text(length_quantile(sorted, 0.5)) +
+                   (law == nullptr ? "" : ", in training " + bases_text(law->quantile(0.5)));
   // What few are longer than would leave no room for the others.
   const std::int64_t shortest = sorted.front(), longest = sorted.back();
   std::vector<double> edges;

@@ -119,7 +119,7 @@ Section gene_review_section(const GeneStatistics& genes) {
         text_cell(place_text(one.sequence, gene.exons.front().exon.begin, gene.exons.back().exon.end)),
         text_cell(std::string(1, gene.strand)),
         count_cell(std::ssize(gene.exons)),
-        bases_cell(static_cast<double>(coding)),
+        bases_cell(coding),
         probability_cell(gene.probability),
         {exact_number(one.doubt), count_text(std::llround(one.doubt)), {}, true},
         text_cell(least.what),

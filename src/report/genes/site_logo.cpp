@@ -1,5 +1,7 @@
 #include "report/genes/site_logo.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -61,7 +63,7 @@ std::string letter_path(std::size_t base, Pen pen) {
 }
 
 // Places are numbered as in the literature: 1 is the first base behind the boundary, -1 the one before.
-std::string place_number(int offset) { return std::to_string(offset < 0 ? offset : offset + 1); }
+std::string place_number(int offset) { return fmt::format("{}", offset < 0 ? offset : offset + 1); }
 
 std::array<double, 4> shares_of(const std::array<std::int64_t, 4>& counts) {
   const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));

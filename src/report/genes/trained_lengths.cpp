@@ -16,9 +16,9 @@ TrainedLengths::TrainedLengths(const LengthModel& law, std::int64_t stop)
 
 double TrainedLengths::below(std::int64_t length) const {
   const std::int64_t k = length - stop_ - 1;  // the longest that is shorter
-  const auto longest = static_cast<std::int64_t>(sums_.size()) - 1;
+  const auto longest = std::ssize(sums_) - 1;
   if (k <= 0) return 0;
-  if (k <= longest) return sums_[static_cast<std::size_t>(k)];
+  if (k <= longest) return sums_[k];
   return sums_.back() + (tail_ > 0 ? tail_ * -std::expm1(static_cast<double>(k - longest) * log_tail_) : 0);
 }
 
@@ -31,8 +31,7 @@ std::int64_t TrainedLengths::quantile(double share) const {
   const auto found = std::ranges::lower_bound(sums_, wanted);
   if (found != sums_.end()) return stop_ + std::max<std::int64_t>(1, found - sums_.begin());
   const double rest = (all_ - wanted) / tail_;  // share of the tail that is longer
-  return stop_ + static_cast<std::int64_t>(sums_.size()) - 1 +
-         static_cast<std::int64_t>(std::ceil(std::log(rest) / log_tail_));
+  return stop_ + std::ssize(sums_) - 1 + static_cast<std::int64_t>(std::ceil(std::log(rest) / log_tail_));
 }
 
 }  // namespace semicrf

@@ -38,8 +38,8 @@ std::vector<Range> track_ranges(const std::vector<Locus>& loci, std::size_t trac
     std::vector<double> above, below;  // distances from 0
     for (const Locus& locus : loci)
       for (const float value : locus.tracks[f]) {
-        if (value > 0) above.push_back(static_cast<double>(value));
-        if (value < 0) below.push_back(-static_cast<double>(value));
+        if (value > 0) above.push_back(value);
+        if (value < 0) below.push_back(-value);
       }
     ranges[f].high = without_extremes(above);
     ranges[f].low = -without_extremes(below);
@@ -71,11 +71,9 @@ class LocusPicture {
     ruler();
     for (const std::size_t f : drawn_) track(f);
     y_ += 4;
-    segments("segments", part_.segments,
-             [&](int label) { return basis_.label(static_cast<std::size_t>(label)); });
+    segments("segments", part_.segments, [&](int label) { return basis_.label(label); });
     if (!inputs_.truth.empty())
-      segments("truth", inputs_.truth[locus_.part],
-               [&](int label) { return inputs_.truth_labels[static_cast<std::size_t>(label)]; });
+      segments("truth", inputs_.truth[locus_.part], [&](int label) { return inputs_.truth_labels[label]; });
     for (const Annotation& annotation : inputs_.annotations) intervals(annotation);
     if (!locus_.boundary.empty()) boundary();
     if (!locus_.labels.empty()) labels();
@@ -122,7 +120,7 @@ class LocusPicture {
       level = base;
     };
     for (std::size_t i = 0; i < values.size(); ++i) {
-      double y = std::isnan(values[i]) ? base : tenth(up.at(static_cast<double>(values[i])));
+      double y = std::isnan(values[i]) ? base : tenth(up.at(values[i]));
       if (std::fabs(y - base) < 0.1) {
         close(i);
         continue;
@@ -161,7 +159,7 @@ class LocusPicture {
                    to = x_.at(static_cast<double>(segment.end));
       const std::string label = name_of(segment.label);
       const bool known = static_cast<std::size_t>(segment.label) < basis_.num_labels();
-      const Rgb color = known ? basis_.colors[static_cast<std::size_t>(segment.label)] : Rgb{150, 150, 150};
+      const Rgb color = known ? basis_.colors[segment.label] : Rgb{150, 150, 150};
       canvas_.rect(from, y_, std::max(0.3, to - from), kSegments,
                    (to - from > 3 ? "class=\"mark\" fill=\"" : "fill=\"") + hex_color(color) + "\"",
                    label + ", " +
@@ -225,7 +223,7 @@ class LocusPicture {
         i = end;
       }
       for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] > 0) below[i] += static_cast<double>(values[i]);
+        if (values[i] > 0) below[i] += values[i];
       if (!path.empty())
         canvas_.path(path, "fill=\"" + hex_color(basis_.colors[c]) + "\"", "P(" + basis_.label(c) + ")");
     }
@@ -236,7 +234,7 @@ class LocusPicture {
   // From `below` to `below` + values, of columns [begin, end).
   std::string ribbon(const std::vector<float>& values, const std::vector<double>& below, std::size_t begin,
                      std::size_t end, const Scale& up) const {
-    const auto upper = [&](std::size_t i) { return tenth(up.at(below[i] + static_cast<double>(values[i]))); };
+    const auto upper = [&](std::size_t i) { return tenth(up.at(below[i] + values[i])); };
     const auto lower = [&](std::size_t i) { return tenth(up.at(below[i])); };
     SvgPath path;
     path.move(edge(begin), lower(begin));
@@ -273,10 +271,9 @@ std::string label_at(const ReportBasis& basis, const std::vector<Segment>& segme
                      std::int64_t end) {
   std::vector<std::int64_t> bins(basis.num_labels());
   for (const Segment& segment : segments_meeting(segments, begin, end))
-    bins[static_cast<std::size_t>(segment.label)] +=
-        std::min(end, segment.end) - std::max(begin, segment.begin);
+    bins[segment.label] += std::min(end, segment.end) - std::max(begin, segment.begin);
   const auto most = std::ranges::max_element(bins);
-  return *most == 0 ? "." : basis.label(static_cast<std::size_t>(most - bins.begin()));
+  return *most == 0 ? "." : basis.label(most - bins.begin());
 }
 
 Table locus_table(const ReportBasis& basis, const Locus& locus) {
@@ -289,15 +286,13 @@ Table locus_table(const ReportBasis& basis, const Locus& locus) {
       table.names.push_back(text_cell("p:" + basis.label(c)).value);
   const Part& part = basis.parts[locus.part];
   for (std::size_t i = 0; i < locus.columns(); ++i) {
-    const std::int64_t begin = locus.bins.begin + static_cast<std::int64_t>(i) * locus.group;
+    const std::int64_t begin = locus.bins.begin + i * locus.group;
     const std::int64_t end = std::min(locus.bins.end, begin + locus.group);
     std::vector<Cell>& row = table.rows.emplace_back();
-    row = {text_cell(part.chromosome), text_cell(std::to_string(part.base_of(begin, basis.bin_size()))),
-           text_cell(std::to_string(part.base_of(end, basis.bin_size()))),
+    row = {text_cell(part.chromosome), text_cell(fmt::format("{}", part.base_of(begin, basis.bin_size()))),
+           text_cell(fmt::format("{}", part.base_of(end, basis.bin_size()))),
            text_cell(label_at(basis, part.segments, begin, end))};
-    const auto add = [&](const std::vector<float>& values) {
-      row.push_back(number_cell(static_cast<double>(values[i])));
-    };
+    const auto add = [&](const std::vector<float>& values) { row.push_back(number_cell(values[i])); };
     for (const std::vector<float>& values : locus.tracks) add(values);
     if (!locus.boundary.empty()) add(locus.boundary);
     for (const std::vector<float>& values : locus.labels) add(values);
@@ -308,7 +303,7 @@ Table locus_table(const ReportBasis& basis, const Locus& locus) {
 std::string locus_reading(const ReportBasis& basis, const Locus& locus, bool is_named) {
   const std::int64_t bases = basis.parts[locus.part].base_of(locus.bins.end, basis.bin_size()) -
                              basis.parts[locus.part].base_of(locus.bins.begin, basis.bin_size());
-  std::string text = bases_text(static_cast<double>(bases)) + (is_named ? "" : ". Chosen for: " + locus.why);
+  std::string text = bases_text(bases) + (is_named ? "" : ". Chosen for: " + locus.why);
   if (locus.group > 1) text += fmt::format(". A column is {} bins", locus.group);
   return text + ".";
 }
