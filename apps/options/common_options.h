@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/options/unit_options.h"
+#include "core/text/statistic.h"
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint.h"
 #include "io/json/multiqc_json.h"
@@ -47,6 +49,18 @@ struct CommonArguments {
   bool dry_run = false;
   bool no_header_comments = false;
 };
+
+// For the help of an output: a line per column of a table, those in front and those of a list.
+template <class Of>
+std::string columns_help(std::size_t margin, std::size_t width,
+                         std::vector<std::pair<std::string, std::string>> columns,
+                         const StatisticList<Of>& list) {
+  for (const Statistic<Of>& one : list) columns.emplace_back(one.name, described(one));
+  std::string text;
+  for (const auto& [name, meaning] : columns)
+    text += std::string(margin, ' ') + name + std::string(width - name.size(), ' ') + meaning + "\n";
+  return text;
+}
 
 // An option that takes one value each time it is given, so that inputs may follow it.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,

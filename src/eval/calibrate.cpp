@@ -345,11 +345,10 @@ class Calibration {
     for (std::int64_t row = 0; row < array.rows(); ++row) {
       if (row % kRowSlab == 0) {
         const std::int64_t end = std::min(array.rows(), row + kRowSlab);
-        rows.resize(static_cast<std::size_t>(end - row) * columns);
+        rows.resize((end - row) * columns);
         array.read_rows(row, end, rows.data());
       }
-      const std::span<const double> p(rows.data() + static_cast<std::size_t>(row % kRowSlab) * columns,
-                                      columns);
+      const std::span<const double> p(rows.data() + (row % kRowSlab) * columns, columns);
       if (std::isnan(p[0])) continue;  // not computed
       const std::int64_t begin = origin + row * bin_size_;
       const BinRun bin{begin, std::max(begin + 1, std::min(begin + bin_size_, limit)), bin_size_, false};

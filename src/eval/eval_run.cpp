@@ -352,7 +352,7 @@ void run_eval(const EvalOptions& options, Progress* progress) {
   for (const std::string& path : {options.output, options.json_path, options.calibration.picture})
     if (!path.empty()) specs.push_back({path, IndexKind::kNone});
   if (options.multiqc.wanted())
-    for (const std::string& kind : multiqc_evaluation_kinds())
+    for (const std::string& kind : kEvaluationDocuments)
       specs.push_back({multiqc_path(options.multiqc, kind), IndexKind::kNone});
   check_outputs(specs, input_paths(options));
   const EvalReport report = evaluate(options, progress);

@@ -333,7 +333,10 @@ class Learner {
     stats.peak_memory = peak_resident_bytes();
     stats.warnings = data_.inputs.warnings;
     stats.missing_tracks = lacking_stats(data_.lacking_tracks);
-    stats.learning = {chosen.log_likelihood, chosen.aic, chosen.bic, chosen.validation};
+    stats.learning = {chosen.log_likelihood, {}};
+    for (const auto& one : fit_statistics())
+      if (const auto value = one.value(chosen).number(); value && one.part == JsonPart::kFirst)
+        stats.learning->numbers.emplace_back(one.name, *value);
     write_stats(options_.stats_path, stats, data_.inputs.sequences);
   }
 

@@ -9,8 +9,21 @@
 #include "core/counts.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
+#include "io/json/statistic_json.h"
 
 namespace semicrf {
+
+const StatisticList<LearnedFit>& fit_statistics() {
+  using enum StatisticUnit;
+  using F = LearnedFit;
+  static const auto list = in_format<F>(
+      "%.1f",
+      {{"aic", "AIC", kNumber, "Akaike's information criterion", &F::aic},
+       {"bic", "BIC", kNumber, "Bayesian information criterion", &F::bic},
+       {"icl", "ICL", kNumber, "the BIC and twice the entropy of segmentations", &F::icl, JsonPart::kSecond},
+       {"validation_log_likelihood", "", kNats, "log likelihood of the validation data", &F::validation}});
+  return list;
+}
 
 std::string learn_record_text(const LearnRecord& record) {
   Json object;
@@ -31,24 +44,20 @@ std::string learn_record_text(const LearnRecord& record) {
   object["converged"] = chosen.converged;
   object["log_likelihood"] = chosen.log_likelihood;
   object["free_parameters"] = chosen.parameters;
-  object["aic"] = chosen.aic;
-  object["bic"] = chosen.bic;
-  object["icl"] = chosen.icl;
-  if (chosen.validation) object["validation_log_likelihood"] = *chosen.validation;
+  const auto put_criteria = [](Json& into, const LearnedFit& fit) {
+    for (const JsonPart part : {JsonPart::kFirst, JsonPart::kSecond})
+      put_known(into, fit_statistics(), fit, part);
+  };
+  put_criteria(object, chosen);
   if (record.fits.size() > 1) {
     object["fits"] = Json::array();
     for (const LearnedFit& fit : record.fits) {
       Json one{{"labels", fit.labels},
                {"restart", fit.restart},
                {"iterations", fit.iterations},
-               {"log_likelihood", fit.log_likelihood.back()},
-               {"aic", fit.aic},
-               {"bic", fit.bic},
-               {"icl", fit.icl}};
-      if (fit.validation) {
-        one["validation_log_likelihood"] = *fit.validation;
-        one["validation_entropy"] = *fit.validation_entropy;
-      }
+               {"log_likelihood", fit.log_likelihood.back()}};
+      put_criteria(one, fit);
+      if (fit.validation) one["validation_entropy"] = *fit.validation_entropy;
       object["fits"].push_back(std::move(one));
     }
   }
@@ -77,8 +86,9 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
 
 std::vector<std::string> comparison_lines(const LearnRecord& record) {
   const bool held_out = record.validation_positions > 0;
-  std::vector<std::string> names{"labels",       "start", "iterations", "ln P",
-                                 "ln P per bin", "AIC",   "BIC",        "ICL"};
+  std::vector<std::string> names{"labels", "start", "iterations", "ln P", "ln P per bin"};
+  for (const auto& one : fit_statistics())
+    if (!one.heading.empty()) names.emplace_back(one.heading);
   if (held_out) {
     names.emplace_back("held out, per bin");
     names.emplace_back("less entropy");
@@ -87,14 +97,11 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
   for (std::size_t i = 0; i < record.fits.size(); ++i) {
     const LearnedFit& fit = record.fits[i];
     const double value = fit.log_likelihood.back();
-    std::vector<std::string> cells{fmt::to_string(fit.labels),
-                                   fmt::to_string(fit.restart + 1),
-                                   fmt::to_string(fit.iterations),
-                                   fmt::format("{:.2f}", value),
-                                   fmt::format("{:.6f}", ratio(value, record.positions)),
-                                   fmt::format("{:.1f}", fit.aic),
-                                   fmt::format("{:.1f}", fit.bic),
-                                   fmt::format("{:.1f}", fit.icl)};
+    std::vector<std::string> cells{fmt::to_string(fit.labels), fmt::to_string(fit.restart + 1),
+                                   fmt::to_string(fit.iterations), fmt::format("{:.2f}", value),
+                                   fmt::format("{:.6f}", ratio(value, record.positions))};
+    for (const auto& one : fit_statistics())
+      if (!one.heading.empty()) cells.push_back(statistic_text(one, fit));
     if (fit.validation)
       for (const double less : {0.0, *fit.validation_entropy})
         cells.push_back(fmt::format("{:.6f}", ratio(*fit.validation - less, record.validation_positions)));

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/statistic.h"
+
 namespace semicrf {
 
 // One fit of one number of labels.
@@ -22,6 +24,9 @@ struct LearnedFit {
   double icl = 0;  // the integrated completed likelihood's: BIC and twice the entropy of the segmentations
   std::optional<double> validation_entropy;
 };
+
+// What fits are compared by; --stats has the first part.
+const StatisticList<LearnedFit>& fit_statistics();
 
 struct LearnRecord {
   std::string version;

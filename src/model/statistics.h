@@ -110,9 +110,8 @@ struct SequenceStats {
 
 // Statistics of a model that was learned without labels.
 struct LearnStats {
-  std::vector<double> log_likelihood;  // nats: of the start, and after each iteration
-  double aic = 0, bic = 0;
-  std::optional<double> validation_log_likelihood;
+  std::vector<double> log_likelihood;                   // nats: of the start, and after each iteration
+  std::vector<std::pair<std::string, double>> numbers;  // the chosen fit's, by name
 };
 
 // What a run was: everything that --stats writes.

@@ -34,8 +34,7 @@ class LabelArraySink : public OutputSink {
  private:
   // Bins outside of the pieces have no posterior.
   void fill_to(std::int64_t row) {
-    const std::vector<double> none(static_cast<std::size_t>(shape_.columns),
-                                   std::numeric_limits<double>::quiet_NaN());
+    const std::vector<double> none(shape_.columns, std::numeric_limits<double>::quiet_NaN());
     for (; rows_ < row; ++rows_) array_.append(none);
   }
 
@@ -60,7 +59,7 @@ class LabelArchiveSink : public OutputSink {
   void add_block(const PosteriorBlock& block) override {
     const std::span<const double> rows = block.*values_;
     const NpyShape& shape = shapes_[number_ - 1].shape;
-    const auto at = static_cast<std::ptrdiff_t>((first_ + block.range.begin) * shape.columns);
+    const std::int64_t at = (first_ + block.range.begin) * shape.columns;
     std::ranges::copy(rows, array_.begin() + at);
   }
   void finish() override {
@@ -98,7 +97,7 @@ class GeneratedSink : public OutputSink {
     std::vector<double> values;
     for (std::int64_t begin = 0; begin < rows_.rows; begin += kSlab) {
       const std::int64_t end = std::min(rows_.rows, begin + kSlab);
-      raw.resize(static_cast<std::size_t>(end - begin) * rows_.columns);
+      raw.resize((end - begin) * rows_.columns);
       fill_random_rows(rows_, begin, end, raw.data());
       values.assign(raw.begin(), raw.end());
       array_.append(values);

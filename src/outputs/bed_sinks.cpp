@@ -40,7 +40,7 @@ class BedSink : public SegmentSink {
       return SegmentSink::add_path(path);
     using Lines = std::pair<std::string, std::int64_t>;
     const auto print = [&](std::size_t part) {
-      const auto begin = static_cast<std::int64_t>(part) * kPart;
+      const std::int64_t begin = part * kPart;
       Lines lines{"", std::min(kPart, path.size() - begin)};
       SegmentList::Reader reader(path, begin);
       Segment segment;
@@ -48,7 +48,7 @@ class BedSink : public SegmentSink {
         writer_.append_line(segment, SegmentPosteriors{}, lines.first);
       return lines;
     };
-    in_turns(threads_, static_cast<std::size_t>((path.size() + kPart - 1) / kPart), print,
+    in_turns(threads_, (path.size() + kPart - 1) / kPart, print,
              [this](const Lines& lines) { writer_.add_lines(lines.first, lines.second); });
   }
 
@@ -95,7 +95,7 @@ class NarrowPeakSink : public SegmentSink {
       if (const auto top = signal_->summit(location_, segment.label, segment.begin, segment.end)) {
         const std::int64_t from = location_.begin_base(top->bin), to = location_.end_base(top->bin + 1);
         signal = formatted("%.6g", top->value);
-        summit = std::to_string(from + (to - from) / 2 - begin);
+        summit = fmt::format("{}", from + (to - from) / 2 - begin);
       }
     const std::string& name = names_[segment.label];
     file_.write(fmt::format("{}\t{}\t{}\t{}_{}\t{}\t.\t{}\t-1\t{}\t{}\n", location_.chromosome, begin,
@@ -132,8 +132,7 @@ class BedGraphSink : public OutputSink {
   void add_block(const PosteriorBlock& block) override {
     if (output_.label) {
       const std::span<const double> rows = block.*output_.values;
-      writer_.add(rows.data() + *output_.label, static_cast<std::size_t>(block.range.size()),
-                  output_.num_labels);
+      writer_.add(rows.data() + *output_.label, block.range.size(), output_.num_labels);
     } else {
       writer_.add(block.boundary.data(), block.boundary.size());
     }

@@ -110,15 +110,18 @@ std::vector<BigBedColumn> described_columns(const SegmentOutput& output) {
       {"uint", "thickEnd", "As chromEnd"},
       {"uint", "reserved", "Colour of the label: red,green,blue"}};
   const PosteriorColumns& support = output.support;
-  if (support.label) columns.push_back({"float", "p_label", "Mean of P(label) over the segment"});
-  if (support.segment)
-    columns.push_back(output.bed.merge_adjacent
-                          ? BigBedColumn{"string", "p_segment", "P(exactly this segment); . of a joined one"}
-                          : BigBedColumn{"float", "p_segment", "P(exactly this segment)"});
-  if (support.edges) {
-    columns.push_back({"float", "p_start", "P(a segment of this label starts at its start)"});
-    columns.push_back({"float", "p_end", "P(a segment of this label ends at its end)"});
+  const auto add = [&](std::string_view name) {
+    columns.push_back(
+        {"float", std::string(name), capitalized(statistic(segment_statistics(), name).meaning)});
+  };
+  if (support.label) add("p_label");
+  if (support.segment) add("p_segment");
+  if (support.segment && output.bed.merge_adjacent) {
+    columns.back().type = "string";
+    columns.back().comment += "; . of a joined one";
   }
+  for (const char* name : {"p_start", "p_end"})
+    if (support.edges) add(name);
   return columns;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/text/statistic.h"
+#include "draw/scale.h"
 #include "draw/svg.h"
 
 namespace semicrf {
@@ -27,20 +29,47 @@ struct Cell {
 };
 
 Cell text_cell(const std::string& text);
-Cell count_cell(std::int64_t count);             // 1234567 as 1,234,567
-Cell integer_cell(std::int64_t number);          // 1234567 as it stands
-Cell bases_cell(double bases);                   // 24000 as 24 kb
+Cell count_cell(std::int64_t count);     // 1234567 as 1,234,567
+Cell integer_cell(std::int64_t number);  // 1234567 as it stands
+Cell bases_cell(double bases);           // 24000 as 24 kb
+template <std::integral Count>
+Cell bases_cell(Count bases) {
+  return bases_cell(static_cast<double>(bases));
+}
 Cell share_cell(std::optional<double> share);    // 0.25 as 25.0 %; nothing: "." in the TSV
 Cell number_cell(std::optional<double> number);  // nine significant digits, shown with three; "-inf" too
 
 // The cell of its unit; nothing as number_cell() has it.
 Cell statistic_cell(StatisticUnit unit, const StatisticValue& value);
 
+template <std::integral Count>
+std::string bases_text(Count bases) {
+  return bases_text(static_cast<double>(bases));
+}
+
 struct Table {
   std::vector<std::string> names;     // names of the TSV's columns
   std::vector<std::string> headings;  // headings of the page's columns; empty: `names`
   std::vector<std::vector<Cell>> rows;
 };
+
+// Columns and rows of a list of statistics, of those that reports have, behind a first one.
+template <class Of>
+void add_columns(const StatisticList<Of>& list, const char* name, const char* heading, Table& table) {
+  table.names = {name};
+  table.headings = {heading};
+  for (const Statistic<Of>& one : list) {
+    if (!one.in_report) continue;
+    table.names.emplace_back(one.name);
+    table.headings.push_back(capitalized(one.heading));
+  }
+}
+template <class Of>
+void add_row(const StatisticList<Of>& list, const std::string& name, const Of& of, Table& table) {
+  std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{text_cell(name)});
+  for (const Statistic<Of>& one : list)
+    if (one.in_report) row.push_back(statistic_cell(one.unit, one.value(of)));
+}
 
 // A line of names, a line per row; columns separated by tabs.
 std::string tsv_text(const Table& table);

@@ -59,9 +59,9 @@ OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>
     return (*documents)[number].text;
   };
   OutputPlan plan;
-  for (std::size_t i = 0; i < multiqc_segment_kinds().size(); ++i) {
+  for (std::size_t i = 0; i < kSegmentDocuments.size(); ++i) {
     PlannedOutput output;
-    output.file.path = multiqc_path(target, multiqc_segment_kinds()[i]);
+    output.file.path = multiqc_path(target, kSegmentDocuments[i]);
     output.open = [text, i](OutputFile& file) {
       return std::make_unique<MultiqcSink>(file, [text, i] { return text(i); });
     };

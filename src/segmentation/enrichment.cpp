@@ -63,6 +63,16 @@ std::optional<std::size_t> label_at(const std::vector<LabelledSegment>& segments
 
 }  // namespace
 
+StatisticList<Overlap> overlap_statistics(std::string_view annotation) {
+  using enum StatisticUnit;
+  using O = Overlap;
+  return in_format<O>("%.10g", {{"label_bases", "", kBases, &O::label},
+                                {annotation, "", kBases, &O::annotation},
+                                {"both", "", kBases, &O::both},
+                                {"all_bases", "", kBases, &O::all},
+                                {"fold", "", kNumber, &O::fold}});
+}
+
 std::optional<double> Overlap::fold() const {
   if (!(label > 0) || !(annotation > 0)) return std::nullopt;
   return both / label / (annotation / all);

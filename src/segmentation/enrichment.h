@@ -12,9 +12,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/statistic.h"
 #include "io/segments/segmentation.h"
 #include "segmentation/annotation.h"
 #include "segmentation/label_tracks.h"
@@ -26,6 +28,8 @@ struct Overlap {
 
   std::optional<double> fold() const;  // nothing where A or B is 0
 };
+// `annotation`: the name of B, which is a number of anchors around such.
+StatisticList<Overlap> overlap_statistics(std::string_view annotation = "annotation_bases");
 
 // (C) by label of the segmentation. The annotation has no overlaps. `tracks`: of every label, in place of the
 // segments' labels, or empty.

@@ -59,15 +59,10 @@ class ConfidentStretches {
 }  // namespace
 
 std::string reproducibility_text(const Reproducibility& found) {
-  std::string text = "label\tmatch";
-  for (const auto& column : reproducibility_statistics()) text.append("\t").append(column.name);
-  text += "\n";
-  for (const LabelReproducibility& label : found.labels) {
-    text += name_or_dot(label.label) + "\t" + name_or_dot(label.match);
-    for (const auto& column : reproducibility_statistics())
-      text.append("\t").append(statistic_text(column.value(label), "%.6g", "."));
-    text += "\n";
-  }
+  std::string text = "label\tmatch" + tabbed_names(reproducibility_statistics()) + "\n";
+  for (const LabelReproducibility& label : found.labels)
+    text += name_or_dot(label.label) + "\t" + name_or_dot(label.match) +
+            tabbed_values(reproducibility_statistics(), label) + "\n";
   return text;
 }
 

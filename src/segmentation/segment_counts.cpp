@@ -1,5 +1,7 @@
 #include "segmentation/segment_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -79,8 +81,8 @@ std::vector<DecodedLabelStats> SegmentCounts::stats() const {
     one.segments = counts.segments;
     one.bases = counts.bases;
     one.share = all > 0 ? static_cast<double>(counts.bases) / static_cast<double>(all) : 0;
-    const auto row = transitions_.begin() + static_cast<std::ptrdiff_t>(c * labels_.size());
-    one.followed_by.assign(row, row + static_cast<std::ptrdiff_t>(labels_.size()));
+    const auto row = transitions_.begin() + c * labels_.size();
+    one.followed_by.assign(row, row + labels_.size());
     if (counts.segments > 0) {
       const auto segments = static_cast<double>(counts.segments);
       one.length = length_stats(counts.lengths, counts.segments, counts.bases);
@@ -124,7 +126,7 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
                         "the label " + in_quotes(label.name) + " is not one of the model, which has " +
                             joined(names, ", "),
                         "give the parameters that the segmentation was made with"});
-    places.push_back(static_cast<std::size_t>(found - names.begin()));
+    places.push_back(found - names.begin());
   }
   return places;
 }
@@ -199,15 +201,9 @@ std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation) {
 }
 
 std::string summary_text(const std::vector<DecodedLabelStats>& labels) {
-  std::string text = "label";
-  for (const auto& column : label_statistics()) text.append("\t").append(column.name);
-  text += "\n";
-  for (const DecodedLabelStats& label : labels) {
-    text += escape_control(label.name);
-    for (const auto& column : label_statistics())
-      text.append("\t").append(statistic_text(column.value(label), "%.6g", "."));
-    text += "\n";
-  }
+  std::string text = "label" + tabbed_names(label_statistics()) + "\n";
+  for (const DecodedLabelStats& label : labels)
+    text += escape_control(label.name) + tabbed_values(label_statistics(), label) + "\n";
   return text;
 }
 
@@ -217,7 +213,7 @@ std::string transitions_text(const std::vector<DecodedLabelStats>& labels) {
   std::string text = joined(head, "\t") + "\n";
   for (const DecodedLabelStats& label : labels) {
     std::vector<std::string> cells{escape_control(label.name)};
-    for (const std::int64_t count : label.followed_by) cells.push_back(std::to_string(count));
+    for (const std::int64_t count : label.followed_by) cells.push_back(fmt::format("{}", count));
     text += joined(cells, "\t") + "\n";
   }
   return text;

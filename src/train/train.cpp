@@ -45,7 +45,7 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
   for (const std::string& path : {options.checkpoint.file, options.stats_path})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
   if (options.multiqc.wanted())
-    for (const std::string& kind : multiqc_training_kinds())
+    for (const std::string& kind : kTrainingDocuments)
       outputs.push_back({multiqc_path(options.multiqc, kind), IndexKind::kNone});
   check_outputs(outputs, inputs);
 }

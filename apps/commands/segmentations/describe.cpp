@@ -33,25 +33,13 @@ std::vector<MultiqcDocument> documents(const std::string& sample, const std::vec
   return multiqc_segments(sample, segments);
 }
 
-// A line per column of the table.
-std::string columns_help() {
-  const std::string margin(22, ' ');
-  std::string text = margin + "label      name of the label\n";
-  for (const auto& column : label_statistics()) {
-    std::string name(column.name);
-    name.resize(11, ' ');
-    text += margin + name + described(column) + "\n";
-  }
-  return text;
-}
-
 void describe(const DescribeArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   if (!arguments.transitions.empty()) outputs.push_back({arguments.transitions, IndexKind::kNone});
   const MultiqcTarget multiqc = multiqc_target(arguments.multiqc, arguments.segments);
   if (multiqc.wanted())
-    for (const std::string& kind : multiqc_segment_kinds())
+    for (const std::string& kind : kSegmentDocuments)
       outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
   if (!arguments.parameters.empty()) inputs.push_back(arguments.parameters);
@@ -87,7 +75,7 @@ void add_describe_command(CLI::App& program) {
       "  -o FILE             a line per label, tab-separated; . for what is not known: at_cap and in_tail "
       "need\n"
       "                      -p, posterior column 5 (over 1000) or --labels, entropy --labels. Columns:\n" +
-          columns_help() +
+          columns_help(22, 11, {{"label", "name of the label"}}, label_statistics()) +
           "  --transitions FILE  how often each label follows each other without a gap, from rows to "
           "columns\n" +
           multiqc_help());

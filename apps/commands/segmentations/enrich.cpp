@@ -36,16 +36,6 @@ struct EnrichArguments {
   InputOptions input;  // its regions alone
 };
 
-std::string number_text(double value) { return formatted("%.10g", value); }
-
-void add_line(std::string& text, const std::vector<std::string>& names, const Overlap& overlap) {
-  const std::optional<double> fold = overlap.fold();
-  for (const std::string& name : names) text += (&name == names.data() ? "" : "\t") + escape_control(name);
-  for (const double value : {overlap.label, overlap.annotation, overlap.both, overlap.all})
-    text += "\t" + number_text(value);
-  text += "\t" + (fold ? number_text(*fold) : ".") + "\n";
-}
-
 // The segments, and what the regions leave of them, which is counted; checks ask for the whole.
 struct Segments {
   SegmentationFile whole;
@@ -70,7 +60,7 @@ std::vector<std::size_t> row_order(const EnrichArguments& arguments, const Segme
     const auto found = std::ranges::find(segmentation.labels, name, &Label::name);
     if (found == segmentation.labels.end())
       throw UsageError("--order: the segmentation has no label '" + name + "'");
-    const auto place = static_cast<std::size_t>(found - segmentation.labels.begin());
+    const std::size_t place = found - segmentation.labels.begin();
     if (std::ranges::find(order, place) != order.end())
       throw UsageError("--order names '" + name + "' twice");
     order.push_back(place);
@@ -104,7 +94,8 @@ struct Results {
 void enrich_overlaps(const EnrichArguments& arguments, const Segments& segments,
                      const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
                      Results& results) {
-  results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
+  const StatisticList<Overlap> numbers = overlap_statistics();
+  results.table = "label\tannotation" + tabbed_names(numbers) + "\n";
   results.map.column_title = arguments.centres ? "centres of" : "bases of";
   std::vector<std::vector<Overlap>> columns;
   std::set<std::string> names;
@@ -131,7 +122,9 @@ void enrich_overlaps(const EnrichArguments& arguments, const Segments& segments,
       results.map.columns.push_back(annotation.name);
       columns.push_back(overlaps(segments.counted(), annotation, tracks));
       for (const std::size_t label : order)
-        add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
+        results.table += escape_control(segmentation.labels[label].name) + "\t" +
+                         escape_control(annotation.name) + tabbed_values(numbers, columns.back()[label]) +
+                         "\n";
     }
   }
   warnings.tell();
@@ -159,15 +152,17 @@ void enrich_surroundings(const EnrichArguments& arguments, const Segments& segme
   warnings.tell();
   const std::vector<Overlap> found = neighbourhood(segments.counted(), anchors, surroundings, tracks);
   const auto positions = static_cast<std::size_t>(surroundings.positions());
-  results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";
+  const StatisticList<Overlap> numbers = overlap_statistics("anchors");
+  results.table = "label\tdistance" + tabbed_names(numbers) + "\n";
   results.map.column_title = "bases from the " + arguments.around + " of " + anchors.name;
   for (std::size_t p = 0; p < positions; ++p)
     results.map.columns.push_back(
-        std::to_string((static_cast<std::int64_t>(p) - surroundings.upstream) * surroundings.step));
+        fmt::format("{}", (static_cast<std::int64_t>(p) - surroundings.upstream) * surroundings.step));
   for (const std::size_t label : order)
     for (std::size_t p = 0; p < positions; ++p) {
       const Overlap& overlap = found[label * positions + p];
-      add_line(results.table, {segmentation.labels[label].name, results.map.columns[p]}, overlap);
+      results.table += escape_control(segmentation.labels[label].name) + "\t" + results.map.columns[p] +
+                       tabbed_values(numbers, overlap) + "\n";
       results.map.values.push_back(overlap.fold());
     }
 }

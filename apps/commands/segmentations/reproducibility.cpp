@@ -54,7 +54,7 @@ void check_arguments(const ReproducibilityArguments& arguments, const MultiqcTar
                                   arguments.tracks.r_values, arguments.tracks.confident})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
   if (multiqc.wanted())
-    for (const std::string& kind : multiqc_reproducibility_kinds())
+    for (const std::string& kind : kReproducibilityDocuments)
       outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
   std::vector<std::string> inputs;
   for (const std::string& argument : arguments.segments) inputs.push_back(path_of_argument(argument));
@@ -79,8 +79,9 @@ void tell_what_is_missing(const std::vector<Sample>& replicates, const Reproduci
 
 MultiqcReproducibility multiqc_numbers(const Reproducibility& found) {
   const LabelReproducibility& all = found.labels.back();
-  MultiqcReproducibility numbers{all.overlap,           all.kappa, all.reproduced, all.confident,
-                                 all.calibration_error, {}};
+  MultiqcReproducibility numbers;
+  for (const std::string_view name : kMultiqcReproducibility)
+    numbers.numbers.push_back(multiqc_number(reproducibility_statistics(), name, all));
   for (const LabelReproducibility& label : found.labels)
     if (&label != &all) numbers.labels.push_back({label.label, label.match, label.reproduced});
   return numbers;
@@ -119,19 +120,6 @@ void reproducibility(ReproducibilityArguments arguments) {
   files.commit();
 }
 
-// A line per column of the table.
-std::string r_value_columns_help() {
-  const std::string margin(24, ' ');
-  std::string text = margin + "label                name of the label; . in the last line: all together\n" +
-                     margin + "match                label of B that stands for it; . for none\n";
-  for (const auto& column : reproducibility_statistics()) {
-    std::string name(column.name);
-    name.resize(21, ' ');
-    text += margin + name + described(column) + "\n";
-  }
-  return text;
-}
-
 }  // namespace
 
 void add_reproducibility_command(CLI::App& program) {
@@ -141,7 +129,10 @@ void add_reproducibility_command(CLI::App& program) {
       "own. Its r-value is the share of reproduced bases among those with its label and posterior.\n\n"
       "Outputs:\n"
       "  -o FILE               a line per label of A, tab-separated; . for what is not known. Columns:\n" +
-          r_value_columns_help() +
+          columns_help(24, 21,
+                       {{"label", "name of the label; . in the last line: all together"},
+                        {"match", "label of B that stands for it; . for none"}},
+                       reproducibility_statistics()) +
           "  --r-values FILE       bedGraph: the r-value of every base of A; bigWig when FILE ends in .bw\n"
           "  --confident FILE      BED: the stretches of A's segments with an r-value of --level or more;\n"
           "                        column 5 is 1000 times their mean; --level 0: all segments\n"

@@ -9,11 +9,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
-
-#include "core/text/text.h"
 
 namespace semicrf {
 
@@ -44,17 +42,7 @@ class StatisticValue {
 };
 
 // An integer as it is, a number in this format of printf.
-inline std::string statistic_text(const StatisticValue& value, const char* format, const char* unknown) {
-  std::string text = unknown;
-  value.visit([&](auto number) {
-    if constexpr (std::is_integral_v<decltype(number)>) {
-      text = std::to_string(number);
-    } else {
-      text = formatted(format, number);
-    }
-  });
-  return text;
-}
+std::string statistic_text(const StatisticValue& value, const char* format, const char* unknown);
 
 enum class StatisticUnit { kCount, kBins, kBases, kShare, kProbability, kNats, kNumber };
 
@@ -63,34 +51,66 @@ enum class JsonPart { kNone, kFirst, kSecond, kThird };
 
 template <class Of>
 struct Statistic {
+  using Value = std::function<StatisticValue(const Of&)>;
+  // Without a meaning, where no help and no document is made of it.
+  Statistic(std::string_view n, std::string_view h, StatisticUnit u, Value v, const char* text = "%.6g",
+            JsonPart json = JsonPart::kFirst, bool reported = true)
+      : name(n), heading(h), unit(u), value(std::move(v)), part(json), in_report(reported), format(text) {}
+  Statistic(std::string_view n, std::string_view h, StatisticUnit u, std::string_view told, Value v,
+            JsonPart json = JsonPart::kFirst, bool reported = true, int share = 0)
+      : Statistic(n, h, u, std::move(v), "%.6g", json, reported) {
+    meaning = told, percent = share;
+  }
+
   std::string_view name;     // name of the JSON member and of the column in tables
   std::string_view heading;  // heading for people, in small letters; empty where nothing shows one
   StatisticUnit unit;
   std::string_view meaning;  // for help and documents; no full stop
-  std::function<StatisticValue(const Of&)> value;
-  JsonPart part = JsonPart::kFirst;
-  bool in_report = true;  // a column of the report's table
-  int percent = 0;        // the share of segments that a length is a quantile of; 0: it is none
+  Value value;
+  JsonPart part;
+  bool in_report;      // a column of the report's table
+  int percent = 0;     // the share of segments that a length is a quantile of; 0: it is none
+  const char* format;  // how printf writes a number in tables of text
 };
 
 template <class Of>
 using StatisticList = std::vector<Statistic<Of>>;
 
-// "mean length of the segments, bases".
+// All of a list in one format.
 template <class Of>
-std::string described(const Statistic<Of>& one) {
-  std::string text(one.meaning);
-  if (one.unit == StatisticUnit::kBases) text += ", bases";
-  if (one.unit == StatisticUnit::kNats) text += ", nats";
+StatisticList<Of> in_format(const char* format, StatisticList<Of> list) {
+  for (Statistic<Of>& one : list) one.format = format;
+  return list;
+}
+
+// An integer as it is, a number in its format.
+template <class Of>
+std::string statistic_text(const Statistic<Of>& one, const Of& of, const char* unknown = ".") {
+  return statistic_text(one.value(of), one.format, unknown);
+}
+
+// The columns of a list in a table that begins with others: a tab before each name or value.
+template <class Of>
+std::string tabbed_names(const StatisticList<Of>& list) {
+  std::string text;
+  for (const Statistic<Of>& one : list) text.append("\t").append(one.name);
+  return text;
+}
+template <class Of>
+std::string tabbed_values(const StatisticList<Of>& list, const Of& of) {
+  std::string text;
+  for (const Statistic<Of>& one : list) text.append("\t").append(statistic_text(one, of));
   return text;
 }
 
-inline std::string capitalized(std::string_view text) {
-  std::string result(text);
-  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z')
-    result[0] = static_cast<char>(result[0] - 'a' + 'A');
-  return result;
+// "mean length of the segments, bases".
+std::string with_unit(std::string_view meaning, StatisticUnit unit);
+template <class Of>
+std::string described(const Statistic<Of>& one) {
+  return with_unit(one.meaning, one.unit);
 }
+
+std::string capitalized(std::string_view text);
 
 // The one of this name, which is in the list.
 template <class Of>

@@ -13,57 +13,20 @@
 namespace semicrf {
 namespace {
 
-TableRow difference_row(const std::string& name, const ModelDifference& sums) {
-  const double bins = static_cast<double>(sums.positions);
-  return {escape_control(name),
-          std::to_string(sums.positions),
-          formatted("%.6f", sums.entropy),
-          formatted("%.6f", sums.cross_entropy),
-          formatted("%.6f", sums.divergence()),
-          sums.positions > 0 ? formatted("%.6g", sums.divergence() / bins) : "-"};
-}
-
-// A row for each of these, with a column for each of the counts and ratios.
-std::string counts_table(const std::string& title,
-                         const std::vector<std::pair<std::string, MatchCounts>>& counts) {
-  std::vector<TableRow> rows = {{title}};
-  for (const auto& column : match_statistics()) rows[0].emplace_back(column.heading);
-  for (const auto& [name, of] : counts) {
-    TableRow& row = rows.emplace_back(TableRow{name});
-    for (const auto& column : match_statistics())
-      row.push_back(statistic_text(column.value(of), "%.4f", "-"));
-  }
+std::string overall_table(const Evaluation& evaluation) {
+  std::vector<TableRow> rows = {heading_row("overall", match_statistics())};
+  for (const auto& [name, counts] : overall_matches(evaluation))
+    rows.push_back(value_row(name, match_statistics(), counts));
   return text_table(rows);
 }
 
-std::string within(std::int64_t tolerance) { return fmt::format("within {}", tolerance); }
-
-std::string overall_table(const Evaluation& evaluation) {
-  const LabelEvaluation sum = evaluation.over_labels();
-  const std::string near = within(evaluation.tolerance);
-  return counts_table("overall", {{units().many, sum.bases},
-                                  {"boundaries, exact", evaluation.boundary_exact},
-                                  {"boundaries, " + near, evaluation.boundary_within},
-                                  {"boundaries and label, exact", sum.boundary_exact},
-                                  {"boundaries and label, " + near, sum.boundary_within},
-                                  {"segments, exact", sum.segment_exact},
-                                  {"segments, overlap", sum.segment_overlap}});
-}
-
 std::string label_table(const EvalReport& report) {
-  const Evaluation& evaluation = *report.evaluation;
-  std::vector<TableRow> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1",
-                                 "boundary F1", within(evaluation.tolerance), "segments", "predicted",
-                                 "segment F1", "overlap"}};
-  for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
-    const LabelEvaluation& label = evaluation.labels[i];
-    if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
-    rows.push_back({escape_control(report.labels[i]), std::to_string(label.bases.truth),
-                    ratio_text(evaluation.label_accuracy(i)), ratio_text(label.bases.precision()),
-                    ratio_text(label.bases.recall()), ratio_text(label.bases.f1()),
-                    ratio_text(label.boundary_exact.f1()), ratio_text(label.boundary_within.f1()),
-                    std::to_string(label.segment_exact.truth), std::to_string(label.segment_exact.predicted),
-                    ratio_text(label.segment_exact.f1()), ratio_text(label.segment_overlap.f1())});
+  std::vector<TableRow> rows = {heading_row("label", evaluated_label_statistics())};
+  std::ranges::replace(rows[0], "within", fmt::format("within {}", report.evaluation->tolerance));
+  for (std::size_t i = 0; i < report.evaluation->num_labels(); ++i) {
+    const EvaluatedLabel label = report.evaluation->label(i);
+    if (label.bases.truth > 0 || label.bases.predicted > 0)
+      rows.push_back(value_row(escape_control(report.labels[i]), evaluated_label_statistics(), label));
   }
   return text_table(rows);
 }
@@ -74,7 +37,7 @@ std::string match_table(const LabelMatch& match) {
     return label.empty() ? std::string("-") : escape_control(label);
   };
   for (const MatchedLabels& one : match.labels)
-    rows.push_back({name(one.predicted), name(one.truth), std::to_string(one.bases)});
+    rows.push_back({name(one.predicted), name(one.truth), fmt::format("{}", one.bases)});
   return text_table(rows);
 }
 
@@ -93,7 +56,7 @@ std::string confusion_table(const EvalReport& report) {
     for (std::size_t j = 0; j < columns; ++j) {
       const bool shown =
           j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
-      if (shown) row.push_back(std::to_string(evaluation.confusion[i * columns + j]));
+      if (shown) row.push_back(fmt::format("{}", evaluation.confusion[i * columns + j]));
     }
     rows.push_back(std::move(row));
   }
@@ -143,23 +106,13 @@ std::string summary(const EvalReport& report) {
 }
 
 std::string ratios(const Evaluation& evaluation) {
-  const LabelEvaluation sum = evaluation.over_labels();
-  return text_table({{"accuracy over all " + units().many, ratio_text(sum.bases.recall())},
-                     {"accuracy over predicted " + units().many, ratio_text(sum.bases.precision())},
-                     {"adjusted Rand index", ratio_text(evaluation.adjusted_rand_index())},
-                     {"mean F1 of the labels", ratio_text(evaluation.macro_f1())},
-                     {"label error rate", ratio_text(evaluation.label_error_rate())},
-                     {"label edits", std::to_string(evaluation.edit_distance)}});
+  std::vector<TableRow> rows;
+  add_lines(evaluation_statistics(), evaluation, rows);
+  return text_table(rows);
 }
 
 TableRow path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
-  if (!path.score) return {name, std::to_string(path.segments), "-inf", "-inf", "-inf", "-inf"};
-  return {name,
-          std::to_string(path.segments),
-          formatted("%.6f", path.score->viterbi_score),
-          formatted("%.6f", path.score->log_weight),
-          formatted("%.6f", *sums.log_likelihood(path)),
-          formatted("%.8f", *sums.log_likelihood_per_position(path))};
+  return value_row(name, path_statistics(), {sums, path}, "-inf");
 }
 
 std::string path_notes(const std::string& name, const RescoredPath& path) {
@@ -178,18 +131,70 @@ std::string model_text(const RescoreResult& model) {
   std::string text =
       fmt::format("model {}: {} bins of {}, {}, {}\n", escape_control(model.params), total.positions,
                   amount(model.bin_size), plural(total.pieces, "piece"), model.device);
-  text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
-                      {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
-                      {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},
-                      {"position entropy H_pos", formatted("%.6f", total.position_entropy)}});
-  text +=
-      text_table({{"under the model", "segments", "Viterbi score", "log weight", "log likelihood", "per bin"},
-                  path_row("truth", total, total.truth),
-                  path_row("prediction", total, total.predicted)});
+  std::vector<TableRow> sums;
+  add_lines(rescoring_statistics(), total, sums);
+  text += text_table(sums) +
+          text_table({heading_row("under the model", path_statistics()),
+                      path_row("truth", total, total.truth), path_row("prediction", total, total.predicted)});
   return text + path_notes("truth", total.truth) + path_notes("prediction", total.predicted);
 }
 
 }  // namespace
+
+const StatisticList<ModelDifference>& difference_statistics() {
+  using enum StatisticUnit;
+  using D = ModelDifference;
+  constexpr auto kSix = "%.6f";
+  static const StatisticList<D> list = {
+      {"positions", "bins", kCount, &D::positions},
+      {"pieces", "", kCount, &D::pieces},
+      {"log_partition", "", kNats, &D::log_partition},
+      {"other_log_partition", "", kNats, &D::other_log_partition},
+      {"segmentation_entropy", "entropy H(P)", kNats, &D::entropy, kSix},
+      {"cross_entropy", "cross-entropy H(P,Q)", kNats, &D::cross_entropy, kSix},
+      {"kl_divergence", "KL(P||Q)", kNats, &D::divergence, kSix},
+      {"kl_per_position", "KL per bin", kNats, [](const D& d) { return ratio(d.divergence(), d.positions); },
+       "%.6g", JsonPart::kNone},
+  };
+  return list;
+}
+
+const StatisticList<Rescoring>& rescoring_statistics() {
+  using enum StatisticUnit;
+  using R = Rescoring;
+  constexpr auto kSix = "%.6f";
+  static const StatisticList<R> list = {
+      {"positions", "", kCount, &R::positions},
+      {"pieces", "", kCount, &R::pieces},
+      {"log_partition", "log Z", kNats, &R::log_partition, kSix},
+      {"boundary_entropy", "boundary entropy H_bdy", kNats, &R::boundary_entropy, kSix},
+      {"effective_boundaries", "exp(H_bdy)", kNumber,
+       [](const R& sums) { return std::exp(sums.boundary_entropy); }, "%.4f"},
+      {"position_entropy", "position entropy H_pos", kNats, &R::position_entropy, kSix},
+  };
+  return list;
+}
+
+const StatisticList<PathUnderModel>& path_statistics() {
+  using enum StatisticUnit;
+  using P = PathUnderModel;
+  const auto score = [](double PathScores::*what) {
+    return [what](const P& p) { return p.path.score ? std::optional((*p.path.score).*what) : std::nullopt; };
+  };
+  constexpr auto kSix = "%.6f";
+  static const StatisticList<P> list = {
+      {"segments", "segments", kCount, [](const P& p) { return p.path.segments; }},
+      {"moved", "", kCount, [](const P& p) { return p.path.moved; }},
+      {"lost", "", kCount, [](const P& p) { return p.path.lost; }},
+      {"viterbi_score", "Viterbi score", kNats, score(&PathScores::viterbi_score), kSix},
+      {"log_weight", "log weight", kNats, score(&PathScores::log_weight), kSix},
+      {"log_likelihood", "log likelihood", kNats, [](const P& p) { return p.sums.log_likelihood(p.path); },
+       kSix},
+      {"log_likelihood_per_position", "per bin", kNats,
+       [](const P& p) { return p.sums.log_likelihood_per_position(p.path); }, "%.8f"},
+  };
+  return list;
+}
 
 double ModelDifference::divergence() const { return std::max(0.0, cross_entropy - entropy); }
 
@@ -210,13 +215,11 @@ std::string comparison_text(const ModelComparison& comparison) {
       fmt::format("P = {} against Q = {}: {} bins of {}, {}, {}\n", escape_control(comparison.params),
                   escape_control(comparison.other), total.positions, amount(comparison.bin_size),
                   plural(total.pieces, "piece"), comparison.device);
-  std::vector<TableRow> rows = {
-      {"nats", "bins", "entropy H(P)", "cross-entropy H(P,Q)", "KL(P||Q)", "KL per bin"}};
-  for (const ModelDifference& sequence : comparison.sequences)
-    rows.push_back(difference_row(sequence.name, sequence));
-  for (const ModelDifference& region : comparison.regions)
-    rows.push_back(difference_row(region.name, region));
-  rows.push_back(difference_row("all", total));
+  std::vector<TableRow> rows = {heading_row("nats", difference_statistics())};
+  for (const auto* list : {&comparison.sequences, &comparison.regions})
+    for (const ModelDifference& one : *list)
+      rows.push_back(value_row(escape_control(one.name), difference_statistics(), one));
+  rows.push_back(value_row("all", difference_statistics(), total));
   text += text_table(rows);
   for (const ModelDifference& sequence : comparison.sequences)
     if (!sequence.forbidden.empty())

@@ -29,6 +29,8 @@ struct ModelDifference {
   ModelDifference& operator+=(const ModelDifference& other);  // all but the name
 };
 
+const StatisticList<ModelDifference>& difference_statistics();
+
 struct ModelComparison {
   std::string params, other;                // names of the parameter files of P and Q
   std::string params_sha256, other_sha256;  // digests of their bytes
@@ -73,6 +75,14 @@ struct Rescoring {
   std::optional<double> log_likelihood(const RescoredPath& path) const;
   std::optional<double> log_likelihood_per_position(const RescoredPath& path) const;
 };
+
+const StatisticList<Rescoring>& rescoring_statistics();
+
+struct PathUnderModel {
+  const Rescoring& sums;
+  const RescoredPath& path;
+};
+const StatisticList<PathUnderModel>& path_statistics();
 
 struct RescoreResult {
   std::string params;  // name of the parameter file

@@ -1,9 +1,13 @@
 #include "eval/metrics/evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 
+#include "core/text/text.h"
 #include "eval/metrics/text_table.h"
 
 namespace semicrf {
@@ -64,7 +68,7 @@ std::vector<std::size_t> best_columns(const std::vector<std::int64_t>& weights, 
 }
 
 std::size_t place_in(const std::vector<int>& sorted, int label) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(sorted, label) - sorted.begin());
+  return std::ranges::lower_bound(sorted, label) - sorted.begin();
 }
 
 double pairs_among(double count) { return count * (count - 1) / 2; }
@@ -236,7 +240,7 @@ void Evaluator::add(const Stretch& stretch) {
 void Evaluator::add_bases(const Stretch& stretch) {
   const std::size_t columns = result_.num_labels() + 1;
   const auto cell = [&](int truth, std::size_t column) -> std::int64_t& {
-    return result_.confusion[static_cast<std::size_t>(truth) * columns + column];
+    return result_.confusion[truth * columns + column];
   };
   for (const Segment& segment : stretch.truth) {
     of(segment.label).bases.truth += segment.end - segment.begin;
@@ -246,7 +250,7 @@ void Evaluator::add_bases(const Stretch& stretch) {
     of(segment.label).bases.predicted += segment.end - segment.begin;
   for_each_overlap(stretch, [&](const Segment& truth, const Segment& predicted, std::int64_t shared) {
     cell(truth.label, columns - 1) -= shared;
-    cell(truth.label, static_cast<std::size_t>(predicted.label)) += shared;
+    cell(truth.label, predicted.label) += shared;
     if (truth.label == predicted.label) of(truth.label).bases.matched += shared;
   });
 }
@@ -287,6 +291,65 @@ void Evaluator::add_segments(const Stretch& stretch) {
 
 void Evaluator::add_label_sequences(const Stretch& stretch) {
   result_.edit_distance += edit_distance(labels_of(stretch.truth), labels_of(stretch.predicted));
+}
+
+const StatisticList<EvaluatedLabel>& evaluated_label_statistics() {
+  using enum StatisticUnit;
+  using L = EvaluatedLabel;
+  const auto of = [](MatchCounts LabelEvaluation::*what, auto number) {
+    return [what, number](const L& label) -> StatisticValue { return std::invoke(number, label.*what); };
+  };
+  using M = MatchCounts;
+  constexpr auto kFour = "%.4f";
+  constexpr auto kNone = JsonPart::kNone;  // JSON has all that is matched
+  static const StatisticList<L> list = {
+      {"truth", "bases", kCount, of(&L::bases, &M::truth), kFour, kNone},
+      {"accuracy", "accuracy", kNumber, &L::accuracy, kFour, JsonPart::kFirst, false},
+      {"precision", "precision", kNumber, of(&L::bases, &M::precision), kFour, kNone},
+      {"recall", "recall", kNumber, of(&L::bases, &M::recall), kFour, kNone},
+      {"f1", "F1", kNumber, of(&L::bases, &M::f1), kFour, kNone},
+      {"boundary_f1", "boundary F1", kNumber, of(&L::boundary_exact, &M::f1), kFour, kNone},
+      {"boundary_f1_within", "within", kNumber, of(&L::boundary_within, &M::f1), kFour, kNone},
+      {"segments", "segments", kCount, of(&L::segment_exact, &M::truth), kFour, kNone, false},
+      {"predicted", "predicted", kCount, of(&L::segment_exact, &M::predicted), kFour, kNone, false},
+      {"segment_f1", "segment F1", kNumber, of(&L::segment_exact, &M::f1), kFour, kNone},
+      {"segment_f1_overlap", "overlap", kNumber, of(&L::segment_overlap, &M::f1), kFour, kNone},
+  };
+  return list;
+}
+
+const StatisticList<Evaluation>& evaluation_statistics() {
+  using enum StatisticUnit;
+  using E = Evaluation;
+  static const StatisticList<E> all = {
+      {"accuracy", "accuracy over all bases", kShare, "bases with the label of the truth",
+       [](const E& e) { return e.over_labels().bases.recall(); }},
+      {"accuracy_predicted", "accuracy over predicted bases", kShare,
+       [](const E& e) { return e.over_labels().bases.precision(); }},
+      {"adjusted_rand_index", "adjusted Rand index", kNumber,
+       "adjusted Rand index of the bases, whatever the names of the labels", &E::adjusted_rand_index},
+      {"macro_f1", "mean F1 of the labels", kNumber, "F1 of the bases, mean over the labels", &E::macro_f1},
+      {"boundary_f1", "", kNumber, "F1 of boundaries within the tolerance",
+       [](const E& e) { return e.boundary_within.f1(); }, JsonPart::kNone},
+      {"segment_f1", "", kNumber, "F1 of segments that overlap by half of their union, with their label",
+       [](const E& e) { return e.over_labels().segment_overlap.f1(); }, JsonPart::kNone},
+      {"error_rate", "label error rate", kNumber, &E::label_error_rate},
+      {"edit_distance", "label edits", kCount, &E::edit_distance},
+  };
+  static const auto list = in_format("%.4f", all);
+  return list;
+}
+
+std::vector<std::pair<std::string, MatchCounts>> overall_matches(const Evaluation& evaluation) {
+  const LabelEvaluation sum = evaluation.over_labels();
+  const std::string near = fmt::format(", within {}", evaluation.tolerance);
+  return {{units().many, sum.bases},
+          {"boundaries, exact", evaluation.boundary_exact},
+          {"boundaries" + near, evaluation.boundary_within},
+          {"boundaries and label, exact", sum.boundary_exact},
+          {"boundaries and label" + near, sum.boundary_within},
+          {"segments, exact", sum.segment_exact},
+          {"segments, overlap", sum.segment_overlap}};
 }
 
 }  // namespace semicrf

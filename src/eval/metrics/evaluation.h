@@ -52,6 +52,11 @@ struct LabelEvaluation {
   LabelEvaluation& operator+=(const LabelEvaluation& other);
 };
 
+struct EvaluatedLabel : LabelEvaluation {
+  std::optional<double> accuracy;
+};
+const StatisticList<EvaluatedLabel>& evaluated_label_statistics();
+
 struct Evaluation {
   std::int64_t tolerance = 0;  // bases
   std::int64_t stretches = 0;
@@ -68,12 +73,17 @@ struct Evaluation {
   LabelEvaluation over_labels() const;  // sums: what asks for the right label
   // One label against all others: the share of the bases on which truth and prediction agree about it.
   std::optional<double> label_accuracy(std::size_t label) const;
+  EvaluatedLabel label(std::size_t label) const { return {labels[label], label_accuracy(label)}; }
   // Whatever the names of the labels, of the bases that have a predicted one.
   std::optional<double> adjusted_rand_index() const;
   std::optional<double> macro_f1() const;  // mean of the bases' F1 over the labels of the truth
   // Edit distance per segment of the truth; may exceed 1.
   std::optional<double> label_error_rate() const;
 };
+// All labels together.
+const StatisticList<Evaluation>& evaluation_statistics();
+// What is counted of all labels together, and how it is called: the rows of a table.
+std::vector<std::pair<std::string, MatchCounts>> overall_matches(const Evaluation& evaluation);
 
 // Adds up stretches.
 class Evaluator {

@@ -36,17 +36,17 @@ class RowMasks {
   };
 
   RowMasks(std::span<const int> pattern, int num_labels) {
-    std::vector<std::size_t> last(static_cast<std::size_t>(num_labels),
+    std::vector<std::size_t> last(num_labels,
                                   0);  // word of the newest entry, plus 1
-    begins_.assign(static_cast<std::size_t>(num_labels) + 1, 0);
+    begins_.assign(num_labels + 1, 0);
     const auto visit = [&](auto&& new_entry, auto&& row) {
       std::fill(last.begin(), last.end(), 0);
       for (std::size_t i = 0; i < pattern.size(); ++i) {
-        const auto label = static_cast<std::size_t>(pattern[i]);
-        const std::size_t word = i / static_cast<std::size_t>(kRows);
+        const std::size_t label = pattern[i];
+        const std::size_t word = i / kRows;
         if (last[label] != word + 1) new_entry(label, word);
         last[label] = word + 1;
-        row(label, i % static_cast<std::size_t>(kRows));
+        row(label, i % kRows);
       }
     };
     visit([&](std::size_t label, std::size_t) { ++begins_[label + 1]; }, [](std::size_t, std::size_t) {});
@@ -61,7 +61,7 @@ class RowMasks {
   }
 
   std::size_t begin(int label) const { return begins_[label]; }
-  std::size_t end(int label) const { return begins_[static_cast<std::size_t>(label) + 1]; }
+  std::size_t end(int label) const { return begins_[label + 1]; }
   const Entry& entry(std::size_t index) const { return entries_[index]; }
 
  private:
@@ -103,9 +103,8 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
   const std::int64_t low = std::min<std::int64_t>(0, m - n) - slack;
   const std::int64_t high = std::max<std::int64_t>(0, m - n) + slack;
 
-  std::vector<Column> words(static_cast<std::size_t>((m + kRows - 1) / kRows));
-  std::vector<std::size_t> next(
-      static_cast<std::size_t>(num_labels));  // first entry of a label within the band
+  std::vector<Column> words((m + kRows - 1) / kRows);
+  std::vector<std::size_t> next(num_labels);  // first entry of a label within the band
   for (int label = 0; label < num_labels; ++label) next[label] = masks.begin(label);
   std::int64_t last = (std::min(m, 1 + high) - 1) / kRows;
   std::int64_t bottom = (last + 1) * kRows;  // the value in the last row of word `last`
@@ -145,14 +144,15 @@ std::optional<double> MatchCounts::f1() const { return ratio(2 * matched, truth 
 const StatisticList<MatchCounts>& match_statistics() {
   using enum StatisticUnit;
   using M = MatchCounts;
-  static const StatisticList<M> list = {
-      {"truth", "truth", kCount, "what the truth has", &M::truth},
-      {"predicted", "predicted", kCount, "what the prediction has", &M::predicted},
-      {"matched", "matched", kCount, "what both agree on", &M::matched},
-      {"precision", "precision", kNumber, "matched / predicted", &M::precision},
-      {"recall", "recall", kNumber, "matched / truth", &M::recall},
-      {"f1", "F1", kNumber, "2 matched / (truth + predicted)", &M::f1},
-  };
+  static const auto list =
+      in_format<M>("%.4f", {
+                               {"truth", "truth", kCount, "what the truth has", &M::truth},
+                               {"predicted", "predicted", kCount, "what the prediction has", &M::predicted},
+                               {"matched", "matched", kCount, "what both agree on", &M::matched},
+                               {"precision", "precision", kNumber, "matched / predicted", &M::precision},
+                               {"recall", "recall", kNumber, "matched / truth", &M::recall},
+                               {"f1", "F1", kNumber, "2 matched / (truth + predicted)", &M::f1},
+                           });
   return list;
 }
 

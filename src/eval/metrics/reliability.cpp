@@ -1,5 +1,7 @@
 #include "eval/metrics/reliability.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -52,48 +54,37 @@ class Ranges {
 // The log loss of a label without a posterior, which counts as a printed 0 with six decimals.
 constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
 
-// Probabilities of boundaries are small: significant digits, not decimals.
-std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
-
 TableRow summary_row(const std::string& name, const Reliability& sums) {
-  TableRow row = {name};
-  for (const auto& column : reliability_statistics())
-    row.push_back(statistic_text(column.value(sums), "%.4g", "-"));
-  return row;
+  return value_row(name, reliability_statistics(), sums);
 }
 
 std::string reliability_table(const std::string& name, const Reliability& sums) {
-  std::vector<TableRow> rows = {{name, "number", "mean predicted", "observed"}};
-  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
-    const ReliabilityBin& bin = sums.bins()[i];
-    rows.push_back(
-        {"predicted " + formatted("%.4g", sums.lower(i)) + " to " + formatted("%.4g", sums.lower(i + 1)),
-         std::to_string(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
-  }
+  std::vector<TableRow> rows = {heading_row(name, reliability_part_statistics())};
+  for (const ReliabilityPart& part : sums.parts())
+    rows.push_back(value_row(fmt::format("predicted {:.4g} to {:.4g}", part.lower, part.upper),
+                             reliability_part_statistics(), part));
   return text_table(rows);
 }
 
 std::string labels_text(const LabelsCalibration& labels) {
-  std::string text = text_table({{"all labels of " + escape_control(labels.file), ""},
-                                 {"bins", std::to_string(labels.bins)},
-                                 {"Brier score", digits(labels.brier())},
-                                 {"log loss", digits(labels.log_loss())},
-                                 {"calibration error", digits(labels.pooled().calibration_error())}});
-  return text + '\n' + reliability_table("labels and bins", labels.pooled());
+  std::vector<TableRow> rows = {{"all labels of " + escape_control(labels.file), ""}};
+  add_lines(label_posterior_statistics(), labels, rows);
+  return text_table(rows) + '\n' + reliability_table("labels and bins", labels.pooled());
 }
 
 std::string intervals_text(const IntervalCalibration& intervals) {
-  const IntervalCoverage& coverage = intervals.coverage;
-  return text_table(
-      {{"intervals of " + escape_control(intervals.file), "number", "share"},
-       {"evaluated boundaries of the prediction", std::to_string(coverage.boundaries), ""},
-       {"with an interval", std::to_string(coverage.intervals), ""},
-       {"intervals that hold the start of a true segment of their label", std::to_string(coverage.holding),
-        ratio_text(coverage.holding_share())},
-       {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
-       {"true boundaries", std::to_string(coverage.truth), ""},
-       {"true boundaries inside an interval of their label", std::to_string(coverage.inside),
-        ratio_text(coverage.inside_share())}});
+  std::vector<TableRow> rows = {{"intervals of " + escape_control(intervals.file), "number", "share"}};
+  for (const auto& one : interval_statistics()) {
+    const std::string text = statistic_text(one, intervals.coverage, "-");
+    if (one.unit == StatisticUnit::kShare)
+      rows.back()[2] = text;
+    else
+      rows.push_back({std::string(one.heading), text, ""});
+    if (one.name == "holding_share")
+      rows.push_back(
+          {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"});
+  }
+  return text_table(rows);
 }
 
 std::string missing_text(const std::string& file, std::int64_t missing) {
@@ -109,7 +100,7 @@ std::optional<double> ReliabilityBin::observed() const { return ratio(events, co
 double ReliabilityBin::observed_lower() const { return wilson(*this, -1); }
 double ReliabilityBin::observed_upper() const { return wilson(*this, 1); }
 
-Reliability::Reliability(int bins) : bins_(static_cast<std::size_t>(bins)) {}
+Reliability::Reliability(int bins) : bins_(bins) {}
 
 std::size_t Reliability::bin_of(double p) const {
   std::size_t bin =
@@ -131,6 +122,13 @@ void Reliability::add(double p, double resolution, std::int64_t count, std::int6
   const double inner = p == 0 ? resolution : p == 1 ? 1 - resolution : p;
   if (events > 0) event_loss_ -= happened * std::log(inner);
   if (count > events) other_loss_ -= not_happened * std::log1p(-inner);
+}
+
+std::vector<ReliabilityPart> Reliability::parts() const {
+  std::vector<ReliabilityPart> parts;
+  for (const ReliabilityBin& bin : bins_)
+    parts.push_back({bin, lower(parts.size()), lower(parts.size() + 1)});
+  return parts;
 }
 
 std::int64_t Reliability::count() const {
@@ -179,16 +177,66 @@ Reliability& Reliability::operator+=(const Reliability& other) {
 const StatisticList<Reliability>& reliability_statistics() {
   using enum StatisticUnit;
   using R = Reliability;
-  static const StatisticList<R> list = {
-      {"bins", "bins", kCount, "predictions", &R::count},
-      {"events", "events", kCount, "how many of them happened", &R::events},
-      {"mean_predicted", "mean predicted", kNumber, "mean prediction", &R::mean_predicted},
-      {"observed", "observed", kNumber, "share that happened", &R::observed},
-      {"brier", "Brier score", kNumber, "mean squared error", &R::brier},
-      {"log_loss", "log loss", kNats, "mean of -ln of what was predicted for what happened", &R::log_loss},
+  static const auto list = in_format<R>(
+      "%.4g", {
+                  {"bins", "bins", kCount, "predictions", &R::count},
+                  {"events", "events", kCount, "how many of them happened", &R::events},
+                  {"mean_predicted", "mean predicted", kNumber, "mean prediction", &R::mean_predicted},
+                  {"observed", "observed", kNumber, "share that happened", &R::observed},
+                  {"brier", "Brier score", kNumber, "mean squared error", &R::brier},
+                  {"log_loss", "log loss", kNats, "mean of -ln of what was predicted for what happened",
+                   &R::log_loss},
+                  {"expected_calibration_error", "calibration error", kNumber,
+                   "mean over them of the distance between mean prediction and share in their part",
+                   &R::calibration_error},
+              });
+  return list;
+}
+
+const StatisticList<ReliabilityPart>& reliability_part_statistics() {
+  using enum StatisticUnit;
+  using P = ReliabilityPart;
+  constexpr auto kFour = "%.4g";
+  static const StatisticList<P> list = {
+      {"lower", "", kNumber, &P::lower},
+      {"upper", "", kNumber, &P::upper},
+      {"count", "number", kCount, &P::count},
+      {"events", "", kCount, &P::events},
+      {"mean_predicted", "mean predicted", kNumber, &P::mean_predicted, kFour},
+      {"observed", "observed", kNumber, &P::observed, kFour},
+      {"observed_lower", "", kNumber, &P::observed_lower, kFour, JsonPart::kNone},
+      {"observed_upper", "", kNumber, &P::observed_upper, kFour, JsonPart::kNone},
+  };
+  return list;
+}
+
+const StatisticList<LabelsCalibration>& label_posterior_statistics() {
+  using enum StatisticUnit;
+  using L = LabelsCalibration;
+  constexpr auto kFour = "%.4g";
+  static const StatisticList<L> list = {
+      {"missing", "", kBases, &L::missing},
+      {"bins", "bins", kCount, &L::bins},
+      {"without_posterior", "", kCount, &L::unknown},
+      {"brier", "Brier score", kNumber, &L::brier, kFour},
+      {"log_loss", "log loss", kNats, &L::log_loss, kFour},
       {"expected_calibration_error", "calibration error", kNumber,
-       "mean over them of the distance between mean prediction and share in their part",
-       &R::calibration_error},
+       [](const L& labels) { return labels.pooled().calibration_error(); }, kFour},
+  };
+  return list;
+}
+
+const StatisticList<IntervalCoverage>& interval_statistics() {
+  using enum StatisticUnit;
+  using I = IntervalCoverage;
+  static const StatisticList<I> list = {
+      {"boundaries", "evaluated boundaries of the prediction", kCount, &I::boundaries},
+      {"intervals", "with an interval", kCount, &I::intervals},
+      {"holding", "intervals that hold the start of a true segment of their label", kCount, &I::holding},
+      {"holding_share", "", kShare, &I::holding_share, "%.4f"},
+      {"truth", "true boundaries", kCount, &I::truth},
+      {"inside", "true boundaries inside an interval of their label", kCount, &I::inside},
+      {"inside_share", "", kShare, &I::inside_share, "%.4f"},
   };
   return list;
 }
@@ -251,8 +299,8 @@ std::string calibration_text(const CalibrationReport& report) {
     text += (text.empty() || more.empty() ? "" : "\n") + more;
   };
   if (report.boundaries || report.labels) {
-    std::vector<TableRow> rows = {{"posteriors, bins of " + amount(report.bin_size)}};
-    for (const auto& column : reliability_statistics()) rows[0].emplace_back(column.heading);
+    std::vector<TableRow> rows = {
+        heading_row("posteriors, bins of " + amount(report.bin_size), reliability_statistics())};
     if (report.boundaries) rows.push_back(summary_row("a segment starts", report.boundaries->reliability));
     if (report.labels)
       for (const LabelCalibration& label : report.labels->labels)

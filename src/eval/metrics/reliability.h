@@ -30,6 +30,12 @@ struct ReliabilityBin {
   double observed_upper() const;
 };
 
+// A bin beside the part of [0, 1] that it is of.
+struct ReliabilityPart : ReliabilityBin {
+  double lower = 0, upper = 1;
+};
+const StatisticList<ReliabilityPart>& reliability_part_statistics();
+
 class Reliability {
  public:
   // `bins` >= 1 parts of [0, 1] of equal width; part i begins at i / bins, and 1 belongs to the last.
@@ -40,6 +46,7 @@ class Reliability {
   void add(double p, double resolution, std::int64_t count, std::int64_t events);
 
   const std::vector<ReliabilityBin>& bins() const { return bins_; }
+  std::vector<ReliabilityPart> parts() const;  // from 0 to 1
   double lower(std::size_t bin) const { return static_cast<double>(bin) / static_cast<double>(bins_.size()); }
   std::int64_t count() const;
   std::int64_t events() const;
@@ -95,6 +102,7 @@ struct IntervalCoverage {
   // found, but an interval that has this base holds a true segment that starts there.
   void add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted);
 };
+const StatisticList<IntervalCoverage>& interval_statistics();
 
 // The boundary posterior: the event is that a true segment starts in the bin.
 struct BoundaryCalibration {
@@ -122,6 +130,7 @@ struct LabelsCalibration {
   std::optional<double> brier() const;
   std::optional<double> log_loss() const;
 };
+const StatisticList<LabelsCalibration>& label_posterior_statistics();
 
 struct IntervalCalibration {
   std::string file;

@@ -1,36 +1,18 @@
 #include "io/json/eval_json.h"
 
-#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
+
+#include "io/json/statistic_json.h"
 
 namespace semicrf {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-OrderedJson optional_number(const std::optional<double>& value) {
-  return value ? OrderedJson(*value) : OrderedJson();
-}
-
-// All numbers of a list, each under its name; null where one is not defined.
-template <class Of>
-OrderedJson numbers_json(const StatisticList<Of>& list, const Of& of) {
+OrderedJson match_json(const MatchCounts& counts) {
   OrderedJson object;
-  for (const Statistic<Of>& one : list) {
-    OrderedJson& member = object[std::string(one.name)];
-    one.value(of).visit([&](auto number) { member = number; });
-  }
-  return object;
-}
-
-OrderedJson match_json(const MatchCounts& counts) { return numbers_json(match_statistics(), counts); }
-
-// Bases with one more key in front.
-OrderedJson bases_json(const std::optional<double>& accuracy, const MatchCounts& counts) {
-  OrderedJson object = {{"accuracy", optional_number(accuracy)}};
-  object.update(match_json(counts));
+  put_all(object, match_statistics(), counts);
   return object;
 }
 
@@ -40,30 +22,36 @@ OrderedJson segments_json(const LabelEvaluation& label) {
 
 OrderedJson overall_json(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
-  OrderedJson object;
-  object["bases"] = bases_json(sum.bases.recall(), sum.bases);
-  object["bases"]["accuracy_predicted"] = optional_number(sum.bases.precision());
-  object["bases"]["macro_f1"] = optional_number(evaluation.macro_f1());
-  object["bases"]["adjusted_rand_index"] = optional_number(evaluation.adjusted_rand_index());
+  OrderedJson object, sequences;
+  const auto add = [&](OrderedJson& into, const char* name) {
+    put(into, statistic(evaluation_statistics(), name), evaluation);
+  };
+  add(object["bases"], "accuracy");
+  put_all(object["bases"], match_statistics(), sum.bases);
+  for (const char* name : {"accuracy_predicted", "macro_f1", "adjusted_rand_index"})
+    add(object["bases"], name);
   object["boundaries"] = {{"exact", match_json(evaluation.boundary_exact)},
                           {"within", match_json(evaluation.boundary_within)},
                           {"label_exact", match_json(sum.boundary_exact)},
                           {"label_within", match_json(sum.boundary_within)}};
   object["segments"] = segments_json(sum);
-  object["label_sequence"] = {{"edit_distance", evaluation.edit_distance},
-                              {"truth", sum.segment_exact.truth},
-                              {"predicted", sum.segment_exact.predicted},
-                              {"error_rate", optional_number(evaluation.label_error_rate())}};
+  add(sequences, "edit_distance");
+  sequences.update({{"truth", sum.segment_exact.truth}, {"predicted", sum.segment_exact.predicted}});
+  add(sequences, "error_rate");
+  object["label_sequence"] = sequences;
   return object;
 }
 
 OrderedJson labels_json(const EvalReport& report) {
   OrderedJson labels = OrderedJson::array();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
-    const LabelEvaluation& label = report.evaluation->labels[i];
+    const EvaluatedLabel label = report.evaluation->label(i);
+    OrderedJson bases;
+    put_all(bases, evaluated_label_statistics(), label);
+    put_all(bases, match_statistics(), label.bases);
     labels.push_back(
         {{"name", report.labels[i]},
-         {"bases", bases_json(report.evaluation->label_accuracy(i), label.bases)},
+         {"bases", bases},
          {"boundaries",
           {{"exact", match_json(label.boundary_exact)}, {"within", match_json(label.boundary_within)}}},
          {"segments", segments_json(label)}});
@@ -75,8 +63,8 @@ OrderedJson confusion_json(const EvalReport& report) {
   const std::size_t columns = report.labels.size() + 1;
   OrderedJson rows = OrderedJson::array();
   for (std::size_t i = 0; i + 1 < columns; ++i) {
-    const auto row = report.evaluation->confusion.begin() + static_cast<std::ptrdiff_t>(i * columns);
-    rows.push_back(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(columns)));
+    const auto row = report.evaluation->confusion.begin() + i * columns;
+    rows.push_back(std::vector<std::int64_t>(row, row + columns));
   }
   OrderedJson names = report.labels;
   OrderedJson predicted = names;
@@ -85,22 +73,14 @@ OrderedJson confusion_json(const EvalReport& report) {
 }
 
 OrderedJson path_json(const Rescoring& sums, const RescoredPath& path) {
-  OrderedJson object = {{"segments", path.segments}, {"moved", path.moved}, {"lost", path.lost}};
-  object["viterbi_score"] = path.score ? OrderedJson(path.score->viterbi_score) : OrderedJson();
-  object["log_weight"] = path.score ? OrderedJson(path.score->log_weight) : OrderedJson();
-  object["log_likelihood"] = optional_number(sums.log_likelihood(path));
-  object["log_likelihood_per_position"] = optional_number(sums.log_likelihood_per_position(path));
+  OrderedJson object;
+  put_all(object, path_statistics(), {sums, path});
   if (!path.impossible.empty()) object["impossible"] = path.impossible;
   return object;
 }
 
 void put_rescoring(OrderedJson& object, const Rescoring& sums) {
-  object["positions"] = sums.positions;
-  object["pieces"] = sums.pieces;
-  object["log_partition"] = sums.log_partition;
-  object["boundary_entropy"] = sums.boundary_entropy;
-  object["effective_boundaries"] = std::exp(sums.boundary_entropy);
-  object["position_entropy"] = sums.position_entropy;
+  put_all(object, rescoring_statistics(), sums);
   object["truth"] = path_json(sums, sums.truth);
   object["predicted"] = path_json(sums, sums.predicted);
 }
@@ -161,30 +141,20 @@ void put_evaluated(OrderedJson& document, const EvalReport& report) {
 }
 
 OrderedJson reliability_json(const Reliability& sums) {
-  OrderedJson object = numbers_json(reliability_statistics(), sums);
+  OrderedJson object;
+  put_all(object, reliability_statistics(), sums);
   object["reliability"] = OrderedJson::array();
-  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
-    const ReliabilityBin& bin = sums.bins()[i];
-    object["reliability"].push_back({{"lower", sums.lower(i)},
-                                     {"upper", sums.lower(i + 1)},
-                                     {"count", bin.count},
-                                     {"events", bin.events},
-                                     {"mean_predicted", optional_number(bin.mean_predicted())},
-                                     {"observed", optional_number(bin.observed())}});
+  for (const ReliabilityPart& part : sums.parts()) {
+    object["reliability"].push_back(OrderedJson::object());
+    put_all(object["reliability"].back(), reliability_part_statistics(), part);
   }
   return object;
 }
 
 OrderedJson label_posteriors_json(const LabelsCalibration& labels) {
-  const Reliability pooled = labels.pooled();
-  OrderedJson object = {{"file", labels.file},
-                        {"missing", labels.missing},
-                        {"bins", labels.bins},
-                        {"without_posterior", labels.unknown},
-                        {"brier", optional_number(labels.brier())},
-                        {"log_loss", optional_number(labels.log_loss())},
-                        {"expected_calibration_error", optional_number(pooled.calibration_error())}};
-  object["reliability"] = reliability_json(pooled)["reliability"];
+  OrderedJson object = {{"file", labels.file}};
+  put_all(object, label_posterior_statistics(), labels);
+  object["reliability"] = reliability_json(labels.pooled())["reliability"];
   object["labels"] = OrderedJson::array();
   for (const LabelCalibration& label : labels.labels) {
     OrderedJson entry = {{"name", label.name}};
@@ -195,16 +165,10 @@ OrderedJson label_posteriors_json(const LabelsCalibration& labels) {
 }
 
 OrderedJson intervals_json(const IntervalCalibration& intervals) {
-  const IntervalCoverage& coverage = intervals.coverage;
-  return {{"file", intervals.file},
-          {"level", optional_number(intervals.level)},
-          {"boundaries", coverage.boundaries},
-          {"intervals", coverage.intervals},
-          {"holding", coverage.holding},
-          {"holding_share", optional_number(coverage.holding_share())},
-          {"truth", coverage.truth},
-          {"inside", coverage.inside},
-          {"inside_share", optional_number(coverage.inside_share())}};
+  OrderedJson object = {{"file", intervals.file},
+                        {"level", intervals.level ? OrderedJson(*intervals.level) : OrderedJson()}};
+  put_all(object, interval_statistics(), intervals.coverage);
+  return object;
 }
 
 OrderedJson calibration_json(const CalibrationReport& report) {
@@ -219,16 +183,8 @@ OrderedJson calibration_json(const CalibrationReport& report) {
 }
 
 void put_difference(OrderedJson& object, const ModelDifference& sums) {
-  const bool finite = sums.forbidden.empty();
-  object["positions"] = sums.positions;
-  object["pieces"] = sums.pieces;
-  object["log_partition"] = sums.log_partition;
-  object["other_log_partition"] =
-      std::isfinite(sums.other_log_partition) ? OrderedJson(sums.other_log_partition) : OrderedJson();
-  object["segmentation_entropy"] = sums.entropy;
-  object["cross_entropy"] = finite ? OrderedJson(sums.cross_entropy) : OrderedJson();
-  object["kl_divergence"] = finite ? OrderedJson(sums.divergence()) : OrderedJson();
-  if (!finite) object["infinite"] = sums.forbidden;
+  put_all(object, difference_statistics(), sums);
+  if (!sums.forbidden.empty()) object["infinite"] = sums.forbidden;
 }
 
 OrderedJson differences_json(const std::vector<ModelDifference>& differences) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -73,6 +74,15 @@ class Row {
     add(key, title, description, "{:,.2f}", share, all);
   }
 
+  // A share as percent, a whole number with commas; `options` may have another format, title or description.
+  void add(const MultiqcNumber& one, const OrderedJson& options) {
+    if (one.unit == StatisticUnit::kShare)
+      return add_share(one.key, one.title, one.description, one.value.number(), options);
+    const bool whole = one.unit == StatisticUnit::kCount || one.unit == StatisticUnit::kBases;
+    add(one.key, one.title, one.description, whole ? "{:,.0f}" : "{:,.3f}", {}, options);
+    one.value.visit([&](auto number) { values_[one.key] = number; });
+  }
+
   const OrderedJson& headers() const { return headers_; }
   OrderedJson data(const std::string& sample) const { return {{sample, values_}}; }
 
@@ -131,14 +141,6 @@ std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels)
   return ratio(at_cap, segments);
 }
 
-// A statistic of sequences, here of all of them.
-void add_statistic(Row& row, std::string_view name, const char* format, const std::optional<double>& value,
-                   const OrderedJson& options) {
-  const Statistic<SequenceStats>& declared = statistic(sequence_statistics(), name);
-  row.add(std::string(name), capitalized(declared.heading), capitalized(described(declared)), format, value,
-          options);
-}
-
 MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {
   std::int64_t bases = 0, count = 0;
   for (const DecodedLabelStats& label : segments.decoded) {
@@ -155,10 +157,13 @@ MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& seg
   row.add_share("at_cap", "At K",
                 "Segments of exactly the longest duration K, of those of labels without a tail",
                 share_at_cap(segments.decoded), {{"scale", "Reds"}});
-  add_statistic(row, "position_entropy", "{:,.4f}", segments.position_entropy,
-                {{"scale", "Purples"}, {"min", 0}});
-  add_statistic(row, "expected_segments", "{:,.1f}", segments.expected_segments,
-                {{"scale", "Blues"}, {"hidden", true}});
+  SequenceStats all;  // numbers over all sequences
+  all.position_entropy = segments.position_entropy;
+  all.expected_segments = segments.expected_segments;
+  row.add(multiqc_number(sequence_statistics(), "position_entropy", all),
+          {{"format", "{:,.4f}"}, {"scale", "Purples"}, {"min", 0}});
+  row.add(multiqc_number(sequence_statistics(), "expected_segments", all),
+          {{"format", "{:,.1f}"}, {"scale", "Blues"}, {"hidden", true}});
   row.add_share("missing", "Missing", "Bins without any value, mean over the tracks", segments.missing_share,
                 {{"scale", "Oranges"}});
   return general("general", sample, row);
@@ -259,36 +264,25 @@ std::string multiqc_path(const MultiqcTarget& target, const std::string& kind) {
   return target.folder + "/" + in_file_name(target.sample) + ".semicrf_" + kind + "_mqc.json";
 }
 
-const std::vector<std::string>& multiqc_segment_kinds() {
-  static const std::vector<std::string> kinds = {"general", "labels", "durations", "label_durations"};
-  return kinds;
-}
-
 std::vector<MultiqcDocument> multiqc_segments(const std::string& sample, const MultiqcSegments& segments) {
   return {general_of(sample, segments), labels_of(sample, segments), durations_of(sample, segments),
           label_durations_of(sample, segments)};
 }
 
-const std::vector<std::string>& multiqc_evaluation_kinds() {
-  static const std::vector<std::string> kinds = {"evaluation", "label_f1"};
-  return kinds;
-}
-
 std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const EvalReport& report) {
   const Evaluation& evaluation = *report.evaluation;
-  const LabelEvaluation sum = evaluation.over_labels();
   Row row;
-  row.add_share("accuracy", "Accuracy", "Bases with the label of the truth", sum.bases.recall(),
-                {{"scale", "RdYlGn"}});
-  row.add("macro_f1", "F1", "F1 of the bases, mean over the labels", "{:,.3f}", evaluation.macro_f1(),
-          {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
-  row.add("boundary_f1", "Boundary F1", fmt::format("F1 of boundaries within {} bases", evaluation.tolerance),
-          "{:,.3f}", evaluation.boundary_within.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
-  row.add("segment_f1", "Segment F1", "F1 of segments that overlap by half of their union, with their label",
-          "{:,.3f}", sum.segment_overlap.f1(),
-          {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}, {"hidden", true}});
-  row.add("adjusted_rand", "ARI", "Adjusted Rand index of the bases, whatever the names of the labels",
-          "{:,.3f}", evaluation.adjusted_rand_index(), {{"scale", "RdYlGn"}, {"max", 1}, {"hidden", true}});
+  const auto add = [&](const char* name, const char* title, const OrderedJson& options) {
+    OrderedJson all = {{"title", title}, {"scale", "RdYlGn"}};
+    all.update(options);
+    row.add(multiqc_number(evaluation_statistics(), name, evaluation), all);
+  };
+  const OrderedJson ratio = {{"min", 0}, {"max", 1}};
+  add("accuracy", "Accuracy", OrderedJson::object());
+  add("macro_f1", "F1", ratio);
+  add("boundary_f1", "Boundary F1", ratio);
+  add("segment_f1", "Segment F1", {{"min", 0}, {"max", 1}, {"hidden", true}});
+  add("adjusted_rand_index", "ARI", {{"max", 1}, {"hidden", true}});
   Row labels;
   for (std::size_t c = 0; c < report.labels.size(); ++c)
     labels.add(in_key(report.labels[c]), report.labels[c],
@@ -298,25 +292,16 @@ std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const
           table("label_f1", "Agreement with the truth", "F1 of the bases of each label.", sample, labels)};
 }
 
-const std::vector<std::string>& multiqc_reproducibility_kinds() {
-  static const std::vector<std::string> kinds = {"reproducibility", "label_reproducibility"};
-  return kinds;
-}
-
 std::vector<MultiqcDocument> multiqc_reproducibility(const std::string& sample,
                                                      const MultiqcReproducibility& numbers) {
   const OrderedJson good = {{"scale", "RdYlGn"}};
+  const std::map<std::string, OrderedJson> options = {
+      {"kappa", {{"scale", "RdYlGn"}, {"max", 1}}},
+      {"overlap", {{"scale", "RdYlGn"}, {"hidden", true}}},
+      {"calibration_error", {{"format", "{:,.4f}"}, {"scale", "Reds"}, {"min", 0}, {"hidden", true}}}};
   Row row;
-  row.add_share("reproduced", "Reproduced", "Bases with their label in the replicate, within the tolerance",
-                numbers.reproduced, good);
-  row.add_share("confident", "Confident", "Bases with a large r-value", numbers.confident, good);
-  row.add("kappa", "Kappa", "Cohen's kappa of the two segmentations", "{:,.3f}", numbers.kappa,
-          {{"scale", "RdYlGn"}, {"max", 1}});
-  row.add_share("overlap", "Overlap", "Bases with their label at the same place in the replicate",
-                numbers.overlap, {{"scale", "RdYlGn"}, {"hidden", true}});
-  row.add("calibration_error", "Calibration error",
-          "Mean difference of r-values and what was reproduced on blocks left out of the fit", "{:,.4f}",
-          numbers.calibration_error, {{"scale", "Reds"}, {"min", 0}, {"hidden", true}});
+  for (const MultiqcNumber& one : numbers.numbers)
+    row.add(one, options.contains(one.key) ? options.at(one.key) : good);
   Row labels;
   for (const MultiqcReproducibility::Label& label : numbers.labels)
     labels.add_share(in_key(label.name), label.name,
@@ -328,22 +313,17 @@ std::vector<MultiqcDocument> multiqc_reproducibility(const std::string& sample,
                 "Share of the bases of each label that are reproduced.", sample, labels)};
 }
 
-const std::vector<std::string>& multiqc_training_kinds() {
-  static const std::vector<std::string> kinds = {"training"};
-  return kinds;
-}
-
 std::vector<MultiqcDocument> multiqc_training(const std::string& sample, const TrainingRecord& record) {
   Row row;
-  row.add_count("positions", "Bins", "Bins of the training data", record.positions, {{"scale", "Greys"}});
-  row.add_count("segments", "Segments", "Segments of the training data", record.segments,
-                {{"scale", "Blues"}});
-  row.add_count("iterations", "Iterations", "Iterations of the fit", record.iterations,
-                {{"scale", "Greens"}});
-  row.add("nll", "NLL", "Negative log likelihood per bin of the training data, nats", "{:,.6f}", record.nll,
-          {{"scale", "Reds"}});
-  row.add("validation_nll", "Validation NLL", "Negative log likelihood per bin of the validation data, nats",
-          "{:,.6f}", record.validation_nll, {{"scale", "Reds"}});
+  const auto add = [&](const char* name, const OrderedJson& options) {
+    row.add(multiqc_number(training_statistics(), name, record), options);
+  };
+  const OrderedJson likelihood = {{"format", "{:,.6f}"}, {"scale", "Reds"}};
+  add("positions", {{"scale", "Greys"}});
+  add("segments", {{"scale", "Blues"}});
+  add("iterations", {{"scale", "Greens"}});
+  add("nll_per_position", likelihood);
+  add("validation_nll_per_position", likelihood);
   row.add_count("converged", "Converged", "1: the fit stopped by itself", record.converged ? 1 : 0,
                 {{"scale", false}});
   return {table("training", "Training", "How each model was fitted.", sample, row)};

@@ -4,18 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/output_file.h"
+#include "io/json/statistic_json.h"
 
 namespace semicrf {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-
-// The numbers of one part, each under its name; what is not known is left out.
-template <class Of>
-void put_part(OrderedJson& object, JsonPart part, const StatisticList<Of>& list, const Of& of) {
-  for (const Statistic<Of>& one : list)
-    if (one.part == part) one.value(of).visit([&](auto number) { object[std::string(one.name)] = number; });
-}
 
 template <typename Value>
 void put_optional(OrderedJson& object, const char* key, const std::optional<Value>& value) {
@@ -44,14 +38,14 @@ OrderedJson labels_json(const std::vector<LabelStats>& labels) {
 
 OrderedJson length_json(const LengthStats& length) {
   OrderedJson object;
-  put_part(object, JsonPart::kFirst, length_statistics(), length);
+  put_known(object, length_statistics(), length);
   return object;
 }
 
 OrderedJson decoded_json(const std::vector<DecodedLabelStats>& labels) {
   OrderedJson list = OrderedJson::array();
   for (const DecodedLabelStats& label : labels) {
-    const auto put = [&](JsonPart part) { put_part(list.back(), part, label_statistics(), label); };
+    const auto put = [&](JsonPart part) { put_known(list.back(), label_statistics(), label, part); };
     list.push_back(OrderedJson::object());
     list.back()["name"] = label.name;
     put(JsonPart::kFirst);
@@ -102,7 +96,7 @@ void put_ranks(OrderedJson& object, const std::vector<RankStats>& pieces) {
 
 OrderedJson sequence_json(const SequenceStats& sequence) {
   OrderedJson object;
-  const auto put = [&](JsonPart part) { put_part(object, part, sequence_statistics(), sequence); };
+  const auto put = [&](JsonPart part) { put_known(object, sequence_statistics(), sequence, part); };
   object["name"] = sequence.name;
   put(JsonPart::kFirst);
   if (sequence.missing_values) object["missing_values"] = missing_json(*sequence.missing_values);
@@ -167,9 +161,7 @@ StatsFrame stats_frame(const Stats& stats, bool has_entries) {
   put_optional(document, "log_constraint_probability", stats.log_constraint_probability);
   if (stats.learning) {
     document["log_likelihood"] = stats.learning->log_likelihood;
-    document["aic"] = stats.learning->aic;
-    document["bic"] = stats.learning->bic;
-    put_optional(document, "validation_log_likelihood", stats.learning->validation_log_likelihood);
+    for (const auto& [name, value] : stats.learning->numbers) document[name] = value;
   }
   if (stats.decoded_labels) document["decoded_labels"] = decoded_json(*stats.decoded_labels);
   if (stats.decoded_lengths) document["decoded_lengths"] = length_json(*stats.decoded_lengths);

@@ -3,38 +3,76 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <type_traits>
 
 #include "io/files/mapped_file.h"
 #include "io/json/json_document.h"
+#include "io/json/statistic_json.h"
 #include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {
 
+std::int64_t count(int number) { return number; }
+
+// Calls visit(name, member) for each number.
+template <class Seen, class Visit>
+void visit_numbers(Seen& seen, Visit visit) {
+  visit("segments", seen.segments);
+  visit("mean", seen.mean);
+  visit("q05", seen.low);
+  visit("median", seen.median);
+  visit("q95", seen.high);
+}
+
 Json json_of(const SeenDurations& seen) {
-  return {{"segments", seen.segments},
-          {"mean", seen.mean},
-          {"q05", seen.low},
-          {"median", seen.median},
-          {"q95", seen.high}};
+  Json object;
+  visit_numbers(seen, [&](const char* name, auto number) { object[name] = number; });
+  return object;
 }
 
 // Absent where something in it is not as json_of() writes it.
 std::optional<SeenDurations> seen_of(const Json& object) {
-  const auto number = [&](const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-  };
-  const auto segments = number("segments"), mean = number("mean"), low = number("q05"),
-             median = number("median"), high = number("q95");
-  if (!segments || !mean || !low || !median || !high) return std::nullopt;
-  for (const auto& value : {segments, mean, low, median, high})
-    if (!(*value >= 0 && *value < 1e18)) return std::nullopt;
-  return SeenDurations{static_cast<std::int64_t>(*segments), *mean, static_cast<std::int64_t>(*low),
-                       static_cast<std::int64_t>(*median), static_cast<std::int64_t>(*high)};
+  SeenDurations seen;
+  bool complete = true;
+  visit_numbers(seen, [&](const char* name, auto& number) {
+    const auto found = object.find(name);
+    const double value = found != object.end() && found->is_number() ? found->template get<double>() : -1;
+    if (value >= 0 && value < 1e18)
+      number = static_cast<std::remove_reference_t<decltype(number)>>(value);
+    else
+      complete = false;
+  });
+  return complete ? std::optional(seen) : std::nullopt;
 }
 
 }  // namespace
+
+const StatisticList<TrainingRecord>& training_statistics() {
+  using enum StatisticUnit;
+  using enum JsonPart;
+  using T = TrainingRecord;
+  static const StatisticList<T> list = {
+      {"positions", "bins", kCount, "bins of the training data", &T::positions},
+      {"pieces", "pieces", kCount, "pieces of the training data", &T::pieces},
+      {"segments", "segments", kCount, "segments of the training data", &T::segments},
+      {"free_positions", "", kCount, "bins without a label",
+       [](const T& t) { return t.free_positions > 0 ? std::optional(t.free_positions) : std::nullopt; }},
+      {"iterations", "iterations", kCount, "iterations of the fit",
+       [](const T& t) { return count(t.iterations); }},
+      {"best_iteration", "", kCount, "the iteration that the parameters are of",
+       [](const T& t) { return count(t.best_iteration); }},
+      {"scale", "", kNumber, "factor of all scores after a fit with a margin", &T::scale},
+      {"nll_per_position", "NLL", kNats, "negative log likelihood per bin of the training data", &T::nll,
+       kSecond},
+      {"validation_positions", "", kCount, "bins of the validation data",
+       [](const T& t) { return t.validation_nll ? std::optional(t.validation_positions) : std::nullopt; },
+       kSecond},
+      {"validation_nll_per_position", "validation NLL", kNats,
+       "negative log likelihood per bin of the validation data", &T::validation_nll, kSecond},
+  };
+  return list;
+}
 
 std::string training_record_text(const TrainingRecord& record) {
   Json object;
@@ -45,23 +83,13 @@ std::string training_record_text(const TrainingRecord& record) {
     object["files"].push_back({{"role", file.role}, {"name", file.name}, {"sha256", file.sha256}});
   object["options"] = Json::object();
   for (const auto& [name, value] : record.options) object["options"][name] = value;
-  object["positions"] = record.positions;
-  object["pieces"] = record.pieces;
-  object["segments"] = record.segments;
-  if (record.free_positions > 0) object["free_positions"] = record.free_positions;
-  object["iterations"] = record.iterations;
-  object["best_iteration"] = record.best_iteration;
-  if (record.scale) object["scale"] = *record.scale;
+  put_known(object, training_statistics(), record);
   if (!record.durations.empty()) {
     Json& durations = object["durations"] = Json::object();
     for (const TrainingRecord::Durations& one : record.durations)
       durations[one.label] = {{"training", json_of(one.training)}, {"decoded", json_of(one.decoded)}};
   }
-  object["nll_per_position"] = record.nll;
-  if (record.validation_nll) {
-    object["validation_positions"] = record.validation_positions;
-    object["validation_nll_per_position"] = *record.validation_nll;
-  }
+  put_known(object, training_statistics(), record, JsonPart::kSecond);
   object["converged"] = record.converged;
   object["stopped_because"] = record.stopped_because;
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/statistic.h"
 #include "model/describe.h"
 #include "model/durations/duration.h"
 #include "model/missing_tracks.h"
@@ -42,6 +43,9 @@ struct TrainingRecord {
   bool converged = false;
   std::string stopped_because;
 };
+
+// Numbers of it. In JSON the first part stands before the durations, the second behind them.
+const StatisticList<TrainingRecord>& training_statistics();
 
 // A JSON object on one line. Names that are not UTF-8 are mended.
 std::string training_record_text(const TrainingRecord& record);

@@ -149,6 +149,18 @@ int bed_score(double probability) {
 SegmentColumns::SegmentColumns(const std::vector<Label>& labels, PosteriorColumns support)
     : support_(support), labels_(names_of(labels)), colors_(color_columns(labels)) {}
 
+const StatisticList<SegmentPosteriors>& segment_statistics() {
+  using enum StatisticUnit;
+  using P = SegmentPosteriors;
+  static const StatisticList<P> list = {
+      {"p_label", "", kProbability, "mean of P(label) over the segment", &P::mean_label_posterior},
+      {"p_segment", "", kProbability, "P(exactly this segment)", &P::exact_posterior},
+      {"p_start", "", kProbability, "P(a segment of this label starts at its start)", &P::start_posterior},
+      {"p_end", "", kProbability, "P(a segment of this label ends at its end)", &P::end_posterior},
+  };
+  return list;
+}
+
 void SegmentColumns::append_to(std::string& text, const Segment& segment, const SegmentPosteriors& support,
                                std::string_view begin, std::string_view end) const {
   text += name_of(labels_, segment);
@@ -168,7 +180,7 @@ SegmentTableWriter::SegmentTableWriter(OutputFile& output, const std::vector<Lab
                                        bool comment)
     : output_(output), intervals_(intervals), names_(names_of(labels)) {
   if (comment) output_.write("#");
-  output_.write("chrom\tstart\tend\tlabel\tp_label\tp_segment\tp_start\tp_end");
+  output_.write("chrom\tstart\tend\tlabel" + tabbed_names(segment_statistics()));
   output_.write(intervals ? "\tstart_lower\tstart_upper\n" : "\n");
 }
 
@@ -179,10 +191,7 @@ void SegmentTableWriter::add(const Segment& segment, const SegmentPosteriors& su
   append_position(line_, location_.begin_base(segment.begin));
   append_position(line_, location_.end_base(segment.end));
   append(line_, name_of(names_, segment));
-  append_probability(line_, support.mean_label_posterior);
-  append_probability(line_, support.exact_posterior);
-  append_probability(line_, support.start_posterior);
-  append_probability(line_, support.end_posterior);
+  for (const auto& column : segment_statistics()) append_probability(line_, column.value(support).number());
   if (intervals_) append_interval(line_, location_, support.start_interval);
   line_ += '\n';
   output_.write(line_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/segment.h"
+#include "core/text/statistic.h"
 #include "io/files/output_file.h"
 #include "io/text/chromosomes.h"
 #include "model/parameters.h"
@@ -32,6 +33,9 @@ struct SegmentPosteriors {
   // interval of its start; absent: not known, or there is none
   std::optional<BoundaryInterval> start_interval = {};
 };
+
+// p_label, p_segment, p_start and p_end.
+const StatisticList<SegmentPosteriors>& segment_statistics();
 
 // Makes `left` the union of two touching segments of one label: the mean over the bins of both, the start of
 // the left one, the end of the right one, and no exact posterior, as it is not a segment of the model.
@@ -104,8 +108,7 @@ class SegmentColumns {
 //
 // A line per segment:
 //   #chrom start end label p_label p_segment p_start p_end [start_lower start_upper]
-// p_label is the mean of P(label|bin) over the segment's bins, p_segment P(exactly this segment), p_start and
-// p_end P(a segment of this label starts at its first bin; ends at its last).
+// The numbers are those of segment_statistics().
 //
 // Both writers write to an OutputFile that the caller commits. Call begin_piece(), then add() for each
 // segment from left to right, piece by piece. The line of names is written at once.

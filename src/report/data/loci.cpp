@@ -42,7 +42,7 @@ class LocusChoice {
       : basis_(basis), boundary_(boundary), truth_(truth), inside_(inside), overall_(basis.num_labels()) {
     std::int64_t segments = 0;
     for (const Part& part : basis.parts) {
-      segments += static_cast<std::int64_t>(part.segments.size());
+      segments += std::ssize(part.segments);
       for (const Segment& segment : part.segments) {
         overall_[segment.label] += static_cast<double>(segment.end - segment.begin);
         covered_ += segment.end - segment.begin;
@@ -103,17 +103,17 @@ class LocusChoice {
   // leaves to other labels.
   std::vector<double> doubt_before(std::size_t index) const {
     const Part& part = basis_.parts[index];
-    std::vector<double> sums(static_cast<std::size_t>(part.bins) + 1);
+    std::vector<double> sums(part.bins + 1);
     if (!boundary_.empty()) {
       const std::vector<float>& values = boundary_[index];
       for (std::size_t i = 0; i < values.size(); ++i)
-        sums[i + 1] = sums[i] + (std::isnan(values[i]) ? 0 : event_entropy(static_cast<double>(values[i])));
+        sums[i + 1] = sums[i] + (std::isnan(values[i]) ? 0 : event_entropy(values[i]));
       return values.empty() ? std::vector<double>(sums.size()) : sums;
     }
     std::size_t bin = 0;
     for (std::size_t s = 0; s < part.segments.size(); ++s) {
-      const auto begin = static_cast<std::size_t>(part.segments[s].begin);
-      const auto end = static_cast<std::size_t>(part.segments[s].end);
+      const std::size_t begin = part.segments[s].begin;
+      const std::size_t end = part.segments[s].end;
       for (; bin < begin; ++bin) sums[bin + 1] = sums[bin];
       const double rest = part.scores[s] >= 0 ? 1 - static_cast<double>(part.scores[s]) : 0;
       for (; bin < end; ++bin) sums[bin + 1] = sums[bin] + rest;
@@ -180,7 +180,7 @@ class LocusChoice {
     for (std::size_t i = 0; i < basis_.parts.size(); ++i) {
       const Part& part = basis_.parts[i];
       for (const Segment& segment : part.segments) {
-        const auto size = static_cast<std::size_t>(segment.end - segment.begin);
+        const std::size_t size = segment.end - segment.begin;
         if (size <= longest || !wanted(segment)) continue;
         const auto room = std::max<std::int64_t>(
             width_, std::llround(kRoom * static_cast<double>(segment.end - segment.begin)));
@@ -258,7 +258,7 @@ std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& b
 
 std::vector<float> columns_of(const Locus& locus, std::span<const float> values, ColumnRule rule) {
   std::vector<float> columns;
-  const auto group = static_cast<std::size_t>(locus.group);
+  const std::size_t group = locus.group;
   for (std::size_t column = 0; column < locus.columns(); ++column) {
     const std::size_t end = std::min(values.size(), (column + 1) * group);
     double sum = 0;
@@ -267,7 +267,7 @@ std::vector<float> columns_of(const Locus& locus, std::span<const float> values,
     for (std::size_t i = column * group; i < end; ++i) {
       if (std::isnan(values[i])) continue;
       largest = count == 0 ? values[i] : std::max(largest, values[i]);
-      sum += static_cast<double>(values[i]);
+      sum += values[i];
       ++count;
     }
     const float mean = count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
@@ -291,7 +291,7 @@ struct Slab {
   std::size_t columns = 0;
 
   float at(std::int64_t bin, std::size_t column) const {
-    const auto row = static_cast<std::size_t>(bin - begin);
+    const std::size_t row = bin - begin;
     if (!missing.empty() && missing[row] != 0) return std::numeric_limits<float>::quiet_NaN();
     const std::size_t i = row * columns + column;
     return rows.f32 != nullptr ? rows.f32[i] : static_cast<float>(rows.f64[i]);
@@ -301,11 +301,11 @@ struct Slab {
 void add_segments(const std::vector<Segment>& segments, std::size_t& next, const Slab& slab, Signal& signal) {
   while (next < segments.size() && segments[next].end <= slab.begin) ++next;
   for (std::size_t s = next; s < segments.size() && segments[s].begin < slab.end; ++s) {
-    SignalSum* const sums = signal.sums.data() + static_cast<std::size_t>(segments[s].label) * slab.columns;
+    SignalSum* const sums = signal.sums.data() + segments[s].label * slab.columns;
     const std::int64_t end = std::min(segments[s].end, slab.end);
     for (std::int64_t bin = std::max(segments[s].begin, slab.begin); bin < end; ++bin)
       for (std::size_t column = 0; column < slab.columns; ++column) {
-        const auto value = static_cast<double>(slab.at(bin, column));
+        const double value = slab.at(bin, column);
         if (!std::isfinite(value)) continue;
         sums[column].bins += 1;
         sums[column].sum += value;

@@ -22,7 +22,7 @@ struct Locus {
   std::vector<float> boundary = {};             // largest probability of a column; empty: not given
   std::vector<std::vector<float>> labels = {};  // by label: mean probability of columns; empty: not given
 
-  std::size_t columns() const { return static_cast<std::size_t>((bins.size() + group - 1) / group); }
+  std::size_t columns() const { return (bins.size() + group - 1) / group; }
 };
 
 // Segments to compare with, by part; empty: none.
@@ -48,7 +48,7 @@ std::vector<float> columns_of(const Locus& locus, std::span<const float> values,
 // The values of the locus among those of all bins of its part (or none).
 inline std::span<const float> within(const Locus& locus, const std::vector<float>& values) {
   if (values.empty()) return {};
-  return std::span(values).subspan(locus.bins.begin, static_cast<std::size_t>(locus.bins.size()));
+  return std::span(values).subspan(locus.bins.begin, locus.bins.size());
 }
 
 // What the tracks have in the segments of each label, and at the loci.

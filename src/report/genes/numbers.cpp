@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "draw/scale.h"
+#include "eval/metrics/text_table.h"
 #include "report/data/certainty.h"
 #include "report/genes/gene_report.h"
 #include "report/sections/charts.h"
@@ -15,40 +16,37 @@ namespace {
 constexpr std::size_t kMostSequences = 30;
 constexpr Rgb kGeneColor{76, 110, 150}, kExonColor{34, 139, 94}, kPlaceColor{194, 94, 0};
 
-std::vector<Cell> sequence_row(const Cell& name, const SequenceNumbers& one) {
-  const auto share = [](double part, std::int64_t whole) {
-    return whole > 0 ? std::optional(part / static_cast<double>(whole)) : std::nullopt;
+const StatisticList<SequenceNumbers>& gene_statistics() {
+  using enum StatisticUnit;
+  using S = SequenceNumbers;
+  static const StatisticList<S> list = {
+      {"bases", "length", kBases, &S::bases},
+      {"genes", "genes", kCount, &S::genes},
+      {"expected_right", "expected right", kNumber, &S::expected},
+      {"share_expected", "share of these", kShare, [](const S& s) { return ratio(s.expected, s.genes); }},
+      {"exons", "exons", kCount, &S::exons},
+      {"introns", "introns", kCount, &S::introns},
+      {"coding_share", "coding", kShare, [](const S& s) { return ratio(s.coding, s.bases); }},
   };
-  return {name,
-          bases_cell(static_cast<double>(one.bases)),
-          count_cell(one.genes),
-          number_cell(one.expected),
-          share_cell(share(one.expected, one.genes)),
-          count_cell(one.exons),
-          count_cell(one.introns),
-          share_cell(share(static_cast<double>(one.coding), one.bases))};
+  return list;
 }
 
 TableBlock sequence_table(const GeneStatistics& genes) {
   TableBlock block{"sequences", "Genes by sequence", {}};
-  block.table.names = {"sequence",       "bases", "genes",   "expected_right",
-                       "share_expected", "exons", "introns", "coding_share"};
-  block.table.headings = {"Sequence",       "Length", "Genes",   "Expected right",
-                          "Share of these", "Exons",  "Introns", "Coding"};
+  add_columns(gene_statistics(), "sequence", "Sequence", block.table);
   const std::vector<SequenceNumbers>& all = genes.sequences();
   std::vector<double> sizes;
   for (const SequenceNumbers& one : all) sizes.push_back(static_cast<double>(one.genes));
   const std::vector<std::size_t> shown = largest(sizes, kMostSequences);
   SequenceNumbers rest = genes.total();
   for (const std::size_t i : shown) {
-    block.table.rows.push_back(sequence_row(text_cell(all[i].name), all[i]));
+    add_row(gene_statistics(), all[i].name, all[i], block.table);
     const SequenceNumbers& one = all[i];
     rest.add({"", -one.bases, -one.genes, -one.exons, -one.introns, -one.coding, -one.expected});
   }
   if (shown.size() < all.size())
-    block.table.rows.push_back(
-        sequence_row(text_cell(fmt::format("({} others)", all.size() - shown.size())), rest));
-  if (all.size() > 1) block.table.rows.push_back(sequence_row(text_cell("(all)"), genes.total()));
+    add_row(gene_statistics(), fmt::format("({} others)", all.size() - shown.size()), rest, block.table);
+  if (all.size() > 1) add_row(gene_statistics(), "(all)", genes.total(), block.table);
   return block;
 }
 
@@ -58,10 +56,7 @@ TableBlock structure_table(const GeneStatistics& genes) {
   block.table.headings = {"", "Count", "Of genes"};
   const SequenceNumbers all = genes.total();
   const auto add = [&](const char* what, std::int64_t count) {
-    block.table.rows.push_back(
-        {text_cell(what), count_cell(count),
-         share_cell(all.genes > 0 ? std::optional(static_cast<double>(count) / static_cast<double>(all.genes))
-                                  : std::nullopt)});
+    block.table.rows.push_back({text_cell(what), count_cell(count), share_cell(ratio(count, all.genes))});
   };
   const std::int64_t single = std::ssize(genes.lengths(kSingle));
   add("Genes of one exon", single);
@@ -121,13 +116,9 @@ TableBlock threshold_table(const GeneStatistics& genes) {
     double right = 0;
     for (const double p : all)
       if (p >= least) count += 1, right += p;
-    block.table.rows.push_back(
-        {number_cell(least), count_cell(count),
-         share_cell(all.empty()
-                        ? std::nullopt
-                        : std::optional(static_cast<double>(count) / static_cast<double>(all.size()))),
-         number_cell(right),
-         share_cell(count == 0 ? std::nullopt : std::optional(right / static_cast<double>(count)))});
+    block.table.rows.push_back({number_cell(least), count_cell(count),
+                                share_cell(ratio(count, std::ssize(all))), number_cell(right),
+                                share_cell(ratio(right, count))});
   }
   return block;
 }

@@ -174,37 +174,22 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
       "Of all that was given a probability of about 0.8, four of five should have happened: points on the "
       "diagonal "
       "are right, points below it are too sure. The truth is the file that was given, with its own errors.";
-  figure.table.names = {"of", "from", "to", "predictions", "predicted", "happened", "lower", "upper"};
-  for (const ReliabilitySeries& one : series) {
-    const std::vector<ReliabilityBin>& bins = one.reliability->bins();
-    for (std::size_t i = 0; i < bins.size(); ++i) {
-      if (bins[i].count == 0) continue;
-      figure.table.rows.push_back({text_cell(one.name), number_cell(one.reliability->lower(i)),
-                                   number_cell(one.reliability->lower(i + 1)), count_cell(bins[i].count),
-                                   number_cell(bins[i].mean_predicted()), number_cell(bins[i].observed()),
-                                   number_cell(bins[i].observed_lower()),
-                                   number_cell(bins[i].observed_upper())});
-    }
-  }
+  add_columns(reliability_part_statistics(), "of", "", figure.table);
+  figure.table.headings.clear();  // the figure's table has plain names
+  for (const ReliabilitySeries& one : series)
+    for (const ReliabilityPart& part : one.reliability->parts())
+      if (part.count > 0) add_row(reliability_part_statistics(), one.name, part, figure.table);
   figure.panels = {draw_reliability("Calibration", series)};
   section.add(std::move(figure));
   TableBlock table{"calibration-summary", "Calibration in numbers", {}};
-  table.table.names = {"of",    "predictions", "happened",         "mean_predicted",
-                       "brier", "log_loss",    "calibration_error"};
-  table.table.headings = {"Of",          "Predictions",    "Share that happened", "Mean prediction",
-                          "Brier score", "Log loss, nats", "Calibration error"};
-  const auto add_row = [&](const ReliabilitySeries& one, std::optional<double> brier,
-                           std::optional<double> log_loss) {
-    table.table.rows.push_back({text_cell(one.name), count_cell(one.reliability->count()),
-                                number_cell(one.reliability->observed()),
-                                number_cell(one.reliability->mean_predicted()), number_cell(brier),
-                                number_cell(log_loss), number_cell(one.reliability->calibration_error())});
-  };
-  if (calibration.boundaries)
-    add_row(series.front(), calibration.boundaries->reliability.brier(),
-            calibration.boundaries->reliability.log_loss());
-  if (calibration.labels)  // scores of bins, as those of eval, not of pairs of a bin and a label
-    add_row(series.back(), calibration.labels->brier(), calibration.labels->log_loss());
+  add_columns(reliability_statistics(), "of", "Of", table.table);
+  for (const ReliabilitySeries& one : series)
+    add_row(reliability_statistics(), one.name, *one.reliability, table.table);
+  if (labels)  // scores of bins, as those of eval, not of pairs of a bin and a label
+    for (std::size_t i = 1; i < table.table.names.size(); ++i)
+      for (const auto& own : label_posterior_statistics())
+        if (own.name == table.table.names[i] && own.name != "bins")
+          table.table.rows.back()[i] = statistic_cell(own.unit, own.value(*calibration.labels));
   section.add(std::move(table));
 }
 

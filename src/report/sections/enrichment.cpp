@@ -29,16 +29,16 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
     map.columns.push_back(annotation.name);
     columns.push_back(overlaps(basis.segmentation, annotation, {}));
   }
-  figure.table.names = {"label", "annotation", "label_bases", "annotation_bases",
-                        "both",  "all_bases",  "fold"};
+  const StatisticList<Overlap> numbers = overlap_statistics();
+  add_columns(numbers, "label", "", figure.table);
+  figure.table.headings.clear();  // the figure's table has plain names
+  figure.table.names.insert(figure.table.names.begin() + 1, "annotation");
   for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t a = 0; a < annotations.size(); ++a) {
       const Overlap& overlap = columns[a][c];
       map.values.push_back(overlap.fold());
-      figure.table.rows.push_back({text_cell(basis.label(c)), text_cell(annotations[a].name),
-                                   bases_cell(overlap.label), bases_cell(overlap.annotation),
-                                   bases_cell(overlap.both), bases_cell(overlap.all),
-                                   number_cell(overlap.fold())});
+      add_row(numbers, basis.label(c), overlap, figure.table);
+      figure.table.rows.back().insert(figure.table.rows.back().begin() + 1, text_cell(annotations[a].name));
     }
   keep_cells(map, drawn_labels(basis, kMostRows),
              largest(std::vector<double>(annotations.size()), kMostTracks));

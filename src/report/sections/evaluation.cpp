@@ -6,61 +6,30 @@
 #include "core/text/text.h"
 #include "draw/heat_map.h"
 #include "draw/scale.h"
+#include "eval/metrics/text_table.h"
 #include "report/sections/charts.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
 namespace {
 
-std::vector<Cell> match_row(const std::string& name, const MatchCounts& counts) {
-  std::vector<Cell> row = {text_cell(name)};
-  for (const auto& column : match_statistics())
-    row.push_back(statistic_cell(column.unit, column.value(counts)));
-  return row;
-}
-
 TableBlock overall_table(const Evaluation& evaluation) {
   TableBlock block{"evaluation", "Agreement with the truth", {}};
-  block.table.names = {"of"};
-  block.table.headings = {""};
-  for (const auto& column : match_statistics()) {
-    block.table.names.emplace_back(column.name);
-    block.table.headings.push_back(capitalized(column.heading));
-  }
-  const LabelEvaluation sum = evaluation.over_labels();
-  const std::string near = ", within " + amount(evaluation.tolerance);
-  block.table.rows = {match_row(units().many, sum.bases),
-                      match_row("boundaries, exact", evaluation.boundary_exact),
-                      match_row("boundaries" + near, evaluation.boundary_within),
-                      match_row("boundaries and label, exact", sum.boundary_exact),
-                      match_row("boundaries and label" + near, sum.boundary_within),
-                      match_row("segments, exact", sum.segment_exact),
-                      match_row("segments, overlap of half", sum.segment_overlap)};
+  add_columns(match_statistics(), "of", "", block.table);
+  for (const auto& [name, counts] : overall_matches(evaluation))
+    add_row(match_statistics(), name, counts, block.table);
   return block;
 }
 
 TableBlock label_table(const EvalReport& report) {
   const Evaluation& evaluation = *report.evaluation;
   TableBlock block{"evaluation-labels", "By label", {}};
-  block.table.names = {"label",
-                       "truth",
-                       "precision",
-                       "recall",
-                       "f1",
-                       "boundary_f1",
-                       "boundary_f1_within",
-                       "segment_f1",
-                       "segment_f1_overlap"};
-  block.table.headings = {"Label",  "True " + units().many, "Precision", "Recall", "F1", "Boundary F1",
-                          "within", "Segment F1",           "overlap"};
+  add_columns(evaluated_label_statistics(), "label", "Label", block.table);
+  for (std::string& heading : block.table.headings) heading = in_units(heading);
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
-    const LabelEvaluation& label = evaluation.labels[i];
-    if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
-    block.table.rows.push_back(
-        {text_cell(report.labels[i]), count_cell(label.bases.truth), number_cell(label.bases.precision()),
-         number_cell(label.bases.recall()), number_cell(label.bases.f1()),
-         number_cell(label.boundary_exact.f1()), number_cell(label.boundary_within.f1()),
-         number_cell(label.segment_exact.f1()), number_cell(label.segment_overlap.f1())});
+    const EvaluatedLabel label = evaluation.label(i);
+    if (label.bases.truth > 0 || label.bases.predicted > 0)
+      add_row(evaluated_label_statistics(), report.labels[i], label, block.table);
   }
   return block;
 }
@@ -101,7 +70,7 @@ Figure confusion_figure(const EvalReport& report) {
     for (std::size_t j = 0; j < columns; ++j) {
       if (!is_shown(j)) continue;
       const std::int64_t bases = evaluation.confusion[i * columns + j];
-      map.values.emplace_back(static_cast<double>(bases) / static_cast<double>(all));
+      map.values.push_back(ratio(bases, all));
       figure.table.rows.push_back({text_cell(report.labels[i]),
                                    text_cell(j < evaluation.num_labels() ? report.labels[j] : "(none)"),
                                    count_cell(bases), share_cell(map.values.back())});

@@ -5,6 +5,7 @@
 
 #include "core/text/text.h"
 #include "draw/scale.h"
+#include "eval/metrics/text_table.h"
 #include "io/params/training_record.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
@@ -12,22 +13,6 @@
 
 namespace semicrf {
 namespace {
-
-// The label of each row, and these of its statistics.
-Table statistics_table(const ReportBasis& basis, const std::vector<std::string_view>& names) {
-  Table table;
-  table.names = {"label"};
-  table.headings = {"Label"};
-  for (const DecodedLabelStats& label : basis.labels) table.rows.push_back({text_cell(label.name)});
-  for (const std::string_view name : names) {
-    const auto& column = statistic(label_statistics(), name);
-    table.names.emplace_back(column.name);
-    table.headings.push_back(capitalized(column.heading));
-    for (std::size_t c = 0; c < basis.labels.size(); ++c)
-      table.rows[c].push_back(statistic_cell(column.unit, column.value(basis.labels[c])));
-  }
-  return table;
-}
 
 // Where the parameters know it, how long the segments were that they were learned from.
 void add_training_lengths(const ReportBasis& basis, Table& table) {
@@ -40,17 +25,16 @@ void add_training_lengths(const ReportBasis& basis, Table& table) {
   table.headings.emplace_back("Median in training");
   for (std::size_t c = 0; c < table.rows.size(); ++c) {
     const bool known = c < facts.durations.size() && knows(facts.durations[c]);
-    table.rows[c].push_back(
-        known ? bases_cell(static_cast<double>(facts.durations[c].training->median * basis.bin_size()))
-              : text_cell("."));
+    table.rows[c].push_back(known ? bases_cell(facts.durations[c].training->median * basis.bin_size())
+                                  : text_cell("."));
   }
 }
 
 TableBlock label_table(const ReportBasis& basis) {
-  std::vector<std::string_view> names;
-  for (const auto& column : label_statistics())
-    if (column.in_report) names.push_back(column.name);
-  TableBlock block{"labels", "Labels", statistics_table(basis, names)};
+  TableBlock block{"labels", "Labels", {}};
+  add_columns(label_statistics(), "label", "Label", block.table);
+  for (const DecodedLabelStats& label : basis.labels)
+    add_row(label_statistics(), label.name, label, block.table);
   add_training_lengths(basis, block.table);
   for (std::size_t c = 0; c < basis.labels.size(); ++c) block.table.rows[c][0].color = basis.colors[c];
   return block;
@@ -67,7 +51,11 @@ Figure share_figure(const ReportBasis& basis) {
   bars.title = "Share of " + units().many;
   Ranges ranges;
   ranges.title = "Lengths of segments";
-  figure.table = statistics_table(basis, {"share", "q05", "median", "q95"});
+  StatisticList<DecodedLabelStats> shown;
+  for (const char* name : {"share", "q05", "median", "q95"})
+    shown.push_back(statistic(label_statistics(), name));
+  add_columns(shown, "label", "", figure.table);
+  for (const DecodedLabelStats& label : basis.labels) add_row(shown, label.name, label, figure.table);
   figure.table.headings.clear();  // the figure's table has plain names
   for (std::size_t c = 0; c < basis.labels.size(); ++c) {
     const DecodedLabelStats& counts = basis.labels[c];
@@ -96,7 +84,7 @@ Histogram duration_panel(const ReportBasis& basis, const DurationCounts& counts,
   panel.color = basis.colors[c];
   panel.subtitle = count_text(basis.labels[c].segments) +
                    (basis.labels[c].segments == 1 ? " segment, median " : " segments, median ") +
-                   bases_text(static_cast<double>(basis.labels[c].length->median));
+                   bases_text(basis.labels[c].length->median);
   for (const long long edge : counts.edges) panel.edges.push_back(static_cast<double>(edge) * bin);
   panel.x = {panel.edges.front(), panel.edges.back(), 0, 1, counts.grows};
   for (std::size_t i = 0; i < counts.classes(); ++i) {
@@ -140,9 +128,9 @@ Figure duration_figure(const ReportBasis& basis) {
   for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t i = 0; i < counts.classes(); ++i)
       figure.table.rows.push_back(
-          {text_cell(basis.label(c)), bases_cell(static_cast<double>(counts.edges[i] * basis.bin_size())),
-           bases_cell(static_cast<double>((counts.edges[i + 1] - 1) * basis.bin_size())),
-           count_cell(counts.segments[c][i]), share_cell(counts.share(c, i)),
+          {text_cell(basis.label(c)), bases_cell(counts.edges[i] * basis.bin_size()),
+           bases_cell((counts.edges[i + 1] - 1) * basis.bin_size()), count_cell(counts.segments[c][i]),
+           share_cell(counts.share(c, i)),
            number_cell(counts.law[c].empty() ? std::nullopt : std::optional(counts.law[c][i]))});
   for (const std::size_t c : shown) {
     Histogram panel = duration_panel(basis, counts, c);
@@ -169,7 +157,7 @@ Figure seen_transition_figure(const ReportBasis& basis) {
     const std::int64_t all = std::accumulate(followed.begin(), followed.end(), std::int64_t{0});
     const std::int64_t count = to < followed.size() ? followed[to] : 0;
     TransitionEntry entry;
-    if (all > 0) entry.drawn = static_cast<double>(count) / static_cast<double>(all);
+    if (all > 0) entry.drawn = *ratio(count, all);
     entry.cells = {count_cell(count), share_cell(entry.drawn)};
     return entry;
   });

@@ -28,7 +28,7 @@ TableBlock parameter_table(const ReportBasis& basis) {
   block.table.headings = {"Label",   "Shortest allowed", "Most likely length",  "Mean length",       "Tail q",
                           "In tail", "Emission bias",    "First-segment score", "Last-segment score"};
   for (int c = 0; c < model.num_labels(); ++c) {
-    const auto i = static_cast<std::size_t>(c);
+    const std::size_t i = c;
     const DurationSummary durations = summarize_durations(model.chain, c);
     const double log_q = model.chain.has_tail() ? model.chain.log_tail[i] : kNegativeInfinity;
     std::vector<Cell>& row = block.table.rows.emplace_back();
@@ -84,7 +84,7 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
   map.what = "weight";
   map.scale = HeatScale::kSigned;
   for (const Track& track : basis.model().tracks) map.rows.push_back(track.name);
-  const std::size_t offsets = static_cast<std::size_t>(head.last - head.first) + 1;
+  const std::size_t offsets = head.last - head.first + 1;
   std::vector<std::pair<std::string, const std::vector<double>*>> sides;
   if (!head.start_weights.empty()) sides.emplace_back("start", &head.start_weights);
   if (!head.end_weights.empty()) sides.emplace_back("end", &head.end_weights);
@@ -92,7 +92,7 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
     map.groups.push_back({side, offsets});
     for (std::size_t o = 0; o < offsets; ++o) {
       const int offset = head.first + static_cast<int>(o);
-      map.columns.push_back(std::to_string(offset));
+      map.columns.push_back(fmt::format("{}", offset));
       if (offset > 0) map.columns.back().insert(map.columns.back().begin(), '+');
     }
   }

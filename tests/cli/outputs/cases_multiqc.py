@@ -139,5 +139,5 @@ def test_an_evaluation(box):
 def test_a_training(box):
     box.ok(["train", "-q", "--labels", "genes.bed", "-b", "3", "--max-iterations", "3", "-o", "yeast.params.json"] + folder(box) + TRACKS)
     found, record = values(box, "yeast", "training"), json.loads(box.text("yeast.params.json"))["training"]
-    check(found["iterations"] == record["iterations"] and found["nll"] == record["nll_per_position"], "%s: %s" % (found, record))
-    check(found["converged"] in (0, 1) and "validation_nll" not in found, "%s" % found)
+    check(found["iterations"] == record["iterations"] and found["nll_per_position"] == record["nll_per_position"], "%s: %s" % (found, record))
+    check(found["converged"] in (0, 1) and "validation_nll_per_position" not in found, "%s" % found)

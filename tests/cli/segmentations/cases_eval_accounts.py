@@ -95,7 +95,7 @@ def test_comparison(box):
         percent = lambda value: value if value is None else 100.0 * value
         row = {"accuracy": percent(overall["bases"]["accuracy"]), "macro_f1": overall["bases"]["macro_f1"],
                "boundary_f1": overall["boundaries"]["within"]["f1"], "segment_f1": overall["segments"]["overlap"]["f1"],
-               "adjusted_rand": overall["bases"]["adjusted_rand_index"]}
+               "adjusted_rand_index": overall["bases"]["adjusted_rand_index"]}
         hold_document(json.loads(box.text("m/s.semicrf_evaluation_mqc.json"))["data"], {"s": {key: value for key, value in row.items() if value is not None}})
         by_label = {entry["name"]: entry["bases"]["f1"] for entry in expected["labels"]}
         hold_document(json.loads(box.text("m/s.semicrf_label_f1_mqc.json"))["data"], {"s": {key: value for key, value in by_label.items() if value is not None}})

@@ -105,7 +105,7 @@ def test_no_common_label(box):
     check("paired by the largest overlap (--match)" in box.text("e.txt"), box.text("e.txt"))
     check([line.split() for line in box.text("e.txt").split("\n\n")[1].splitlines()[1:]] == [["1", "A", "6"], ["2", "B", "4"]], box.text("e.txt"))
     row = json.loads(box.text("m/s.semicrf_evaluation_mqc.json"))["data"]["s"]
-    check(row["accuracy"] == 100 and row["adjusted_rand"] == 1, "%r" % row)
+    check(row["accuracy"] == 100 and row["adjusted_rand_index"] == 1, "%r" % row)
     heads = json.loads(box.text("m/s.semicrf_label_f1_mqc.json"))["headers"]
     check(heads["A"]["description"].endswith("in the prediction 1"), "%r" % heads)
 

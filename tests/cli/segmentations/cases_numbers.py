@@ -135,7 +135,7 @@ def test_calibration_of_labels_in_the_report(box):
         mine = json.loads(box.text("e.json"))["calibration"]["labels"]
         for found, expected in ((row["brier"], brier), (mine["brier"], brier), (row["log_loss"], loss), (mine["log_loss"], loss)):
             check(abs(float(found) - expected) < 1e-6, "%s, expected %r" % (found, expected))
-        check(row["predictions"] == "360" and abs(float(row["happened"]) - 1 / 3) < 1e-6, "%r" % row)
+        check(row["bins"] == "360" and abs(float(row["observed"]) - 1 / 3) < 1e-6, "%r" % row)
 
 
 def test_intervals_at_edges(box):

@@ -191,29 +191,31 @@ def calibration_accounts(world):
     labels = [(world.labels[c][i][label], int(true[c][i] == label)) for c, i in evaluated for label in LABELS]
     pairs = {"starts of segments": starts, "labels of bins": labels}
     found = {of: reliability(part) for of, part in pairs.items()}
-    in_class = lambda row: found[row["of"]]["reliability"][round(10 * float(row["from"]))]
+    in_class = lambda row: found[row["of"]]["reliability"][round(10 * float(row["lower"]))]
 
     def wilson(row, sign):
         n, share, z = in_class(row)["count"], in_class(row)["observed"], 1.959963984540054
         return (share + z * z / (2 * n) + sign * z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
 
-    curve = dict(cells_of(("of", "from", "to")), predictions=lambda row: in_class(row)["count"], predicted=lambda row: in_class(row)["mean_predicted"],
-                 happened=lambda row: in_class(row)["observed"], lower=lambda row: wilson(row, -1), upper=lambda row: wilson(row, 1))
+    curve = cells_of(("of", "lower", "upper"))
+    for key in ("count", "events", "mean_predicted", "observed"):
+        curve[key] = (lambda key: lambda row: in_class(row)[key])(key)
+    curve.update(observed_lower=lambda row: wilson(row, -1), observed_upper=lambda row: wilson(row, 1))
     per_bin = {"brier": math.fsum((p - y) ** 2 for p, y in labels) / len(evaluated),
                "log_loss": math.fsum(-math.log(world.labels[c][i][true[c][i]]) for c, i in evaluated) / len(evaluated)}
     of_all = lambda key: lambda row: per_bin[key] if row["of"] == "labels of bins" else found[row["of"]][key]
-    summary = {"of": lambda row: row["of"], "predictions": lambda row: len(pairs[row["of"]]), "happened": lambda row: found[row["of"]]["observed"],
-               "mean_predicted": lambda row: found[row["of"]]["mean_predicted"], "brier": of_all("brier"), "log_loss": of_all("log_loss"),
-               "calibration_error": lambda row: found[row["of"]]["expected_calibration_error"]}
+    summary = {"of": lambda row: row["of"], "bins": lambda row: len(pairs[row["of"]]), "brier": of_all("brier"), "log_loss": of_all("log_loss")}
+    for key in ("events", "observed", "mean_predicted", "expected_calibration_error"):
+        summary[key] = (lambda key: lambda row: found[row["of"]][key])(key)
     return {"calibration": curve, "calibration-summary": summary}
 
 
 def evaluation_accounts(world):
     names = LABELS
     e = Evaluation(world.truth, world.segments, names, 30)
-    overall = {"bases": e.bases(), "boundaries, exact": e.boundaries(0, None), "boundaries, within 30 bases": e.boundaries(30, None),
-               "boundaries and label, exact": e.boundaries(0, names), "boundaries and label, within 30 bases": e.boundaries(30, names),
-               "segments, exact": e.exact(names), "segments, overlap of half": e.overlap(names)}
+    overall = {"bases": e.bases(), "boundaries, exact": e.boundaries(0, None), "boundaries, within 30": e.boundaries(30, None),
+               "boundaries and label, exact": e.boundaries(0, names), "boundaries and label, within 30": e.boundaries(30, names),
+               "segments, exact": e.exact(names), "segments, overlap": e.overlap(names)}
     evaluation = {"of": lambda row: row["of"]}
     for key in ("truth", "predicted", "matched", "precision", "recall", "f1"):
         evaluation[key] = (lambda key: lambda row: overall[row["of"]][key])(key)
