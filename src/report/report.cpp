@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "draw/scale.h"
@@ -120,7 +121,7 @@ class Report {
                   {units().one == "base" ? "Chromosomes" : "Sequences",
                    fmt::format("{}", basis_.segmentation.chromosomes.size())},
                   {"Bin", bases_text(basis_.bin_size())},
-                  {"Mean length", bases_text(static_cast<double>(bases) / static_cast<double>(segments))}};
+                  {"Mean length", bases_text(ratio(bases, segments))}};
     ProbabilityClasses starts;
     for (const ProbabilityClasses& label : certainty_.starts) {
       starts.total += label.total;

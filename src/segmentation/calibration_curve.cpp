@@ -26,7 +26,7 @@ const Decade& decade_of(std::int64_t value, std::int64_t Decade::*member) {
   return kDecades[i];
 }
 
-double ratio(const ReproducedBases::Count& count) {
+double reproduced_share(const ReproducedBases::Count& count) {
   return static_cast<double>(count.reproduced) / static_cast<double>(count.bases);
 }
 
@@ -99,7 +99,8 @@ CalibrationCurve::CalibrationCurve(const ReproducedBases& bases) : strata_(strat
   std::vector<Pool> pools;
   for (const Stratum& stratum : strata_) {
     pools.push_back({stratum.count, 1});
-    while (pools.size() > 1 && ratio(pools[pools.size() - 2].count) > ratio(pools.back().count)) {
+    while (pools.size() > 1 &&
+           reproduced_share(pools[pools.size() - 2].count) > reproduced_share(pools.back().count)) {
       const Pool last = pools.back();
       pools.pop_back();
       add_to(pools.back().count, last.count);
@@ -108,7 +109,7 @@ CalibrationCurve::CalibrationCurve(const ReproducedBases& bases) : strata_(strat
   }
   auto stratum = strata_.begin();
   for (const Pool& pool : pools)
-    for (std::size_t i = 0; i < pool.strata; ++i, ++stratum) stratum->r = ratio(pool.count);
+    for (std::size_t i = 0; i < pool.strata; ++i, ++stratum) stratum->r = reproduced_share(pool.count);
 }
 
 double CalibrationCurve::at_cell(std::size_t cell) const {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <functional>
 
+#include "core/counts.h"
 #include "core/error.h"
 
 namespace semicrf {
@@ -101,7 +102,7 @@ std::vector<DifferenceCurves::Point> DifferenceCurves::points() const {
     point.bases = found[cell].bases;
     point.same_share = found[cell].same / bases;
     if (relabellings == 0) continue;
-    point.null_bases = static_cast<double>(null[cell].bases) / static_cast<double>(relabellings);
+    point.null_bases = ratio(null[cell].bases, relabellings);
     point.null_share = std::min(1.0, point.null_bases / bases);
   }
   return points;

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/counts.h"
 #include "eval/metrics/evaluation.h"
 #include "segmentation/agreement.h"
 
 namespace semicrf {
 namespace {
 
-double share(std::int64_t part, std::int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
+double share(std::int64_t part, std::int64_t whole) { return ratio(part, whole); }
 
 std::vector<std::string> label_names(const SegmentationFile& segmentation) {
   std::vector<std::string> names;

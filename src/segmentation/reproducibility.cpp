@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/threads/parallel.h"
 #include "io/files/output_names.h"
@@ -113,7 +114,7 @@ std::vector<double> near_shares(const std::vector<ChromosomePair>& chromosomes, 
             });
           });
     }
-    shares[label] = static_cast<double>(sum) / static_cast<double>(pairs.common);
+    shares[label] = ratio(sum, pairs.common);
   });
   return shares;
 }
@@ -155,7 +156,7 @@ std::vector<Mean> match_posteriors(const SegmentationFile& second, std::vector<C
 
 template <class Number>
 double over(Number part, std::int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
+  return ratio(part, whole);
 }
 
 // The numbers of a label that the bases of all pairs of labels give.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/counts.h"
 #include "core/text/text.h"
 #include "core/text/utf8.h"
 #include "io/text/palette.h"
@@ -73,8 +74,7 @@ std::string curves_text(const Reproducibility& found) {
       const auto& [bases, reproduced] = stratum.count;
       text += fmt::format("{}\t{}\t{}\t{}\t{}\n", escape_control(found.pairs.first[label]),
                           number(lowest_probability(stratum.lowest_cell)), bases,
-                          number(static_cast<double>(reproduced) / static_cast<double>(bases)),
-                          number(stratum.r));
+                          number(ratio(reproduced, bases)), number(stratum.r));
     }
   return text;
 }

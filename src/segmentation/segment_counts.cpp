@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/text/text.h"
 #include "io/files/output_names.h"
@@ -29,14 +30,8 @@ std::int64_t length_quantile(const Lengths& lengths, std::int64_t segments, doub
 // Statistics of the lengths of at least one segment.
 LengthStats length_stats(const Lengths& lengths, std::int64_t segments, std::int64_t bases) {
   const auto quantile = [&](double share) { return length_quantile(lengths, segments, share); };
-  return {static_cast<double>(bases) / static_cast<double>(segments),
-          lengths.begin()->first,
-          quantile(0.05),
-          quantile(0.25),
-          quantile(0.5),
-          quantile(0.75),
-          quantile(0.95),
-          lengths.rbegin()->first};
+  return {ratio(bases, segments), lengths.begin()->first, quantile(0.05), quantile(0.25),
+          quantile(0.5),          quantile(0.75),         quantile(0.95), lengths.rbegin()->first};
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ std::vector<DecodedLabelStats> SegmentCounts::stats() const {
     DecodedLabelStats one;
     one.segments = counts.segments;
     one.bases = counts.bases;
-    one.share = all > 0 ? static_cast<double>(counts.bases) / static_cast<double>(all) : 0;
+    one.share = all > 0 ? ratio(counts.bases, all) : 0;
     const auto row = transitions_.begin() + c * labels_.size();
     one.followed_by.assign(row, row + labels_.size());
     if (counts.segments > 0) {

@@ -153,8 +153,8 @@ const StatisticList<ModelDifference>& difference_statistics() {
       {"segmentation_entropy", "entropy H(P)", kNats, &D::entropy, kSix},
       {"cross_entropy", "cross-entropy H(P,Q)", kNats, &D::cross_entropy, kSix},
       {"kl_divergence", "KL(P||Q)", kNats, &D::divergence, kSix},
-      {"kl_per_position", "KL per bin", kNats, [](const D& d) { return ratio(d.divergence(), d.positions); },
-       "%.6g", JsonPart::kNone},
+      {"kl_per_position", "KL per bin", kNats,
+       [](const D& d) { return share_of(d.divergence(), d.positions); }, "%.6g", JsonPart::kNone},
   };
   return list;
 }

@@ -194,7 +194,7 @@ LabelEvaluation Evaluation::over_labels() const {
 
 std::optional<double> Evaluation::label_accuracy(std::size_t label) const {
   const MatchCounts& counts = labels[label].bases;
-  return ratio(bases - (counts.truth + counts.predicted - 2 * counts.matched), bases);
+  return share_of(bases - (counts.truth + counts.predicted - 2 * counts.matched), bases);
 }
 
 std::optional<double> Evaluation::macro_f1() const {
@@ -205,11 +205,11 @@ std::optional<double> Evaluation::macro_f1() const {
     sum += *label.bases.f1();
     ++present;
   }
-  return ratio(sum, present);
+  return share_of(sum, present);
 }
 
 std::optional<double> Evaluation::label_error_rate() const {
-  return ratio(edit_distance, over_labels().segment_exact.truth);
+  return share_of(edit_distance, over_labels().segment_exact.truth);
 }
 
 std::optional<double> Evaluation::adjusted_rand_index() const {

@@ -137,9 +137,9 @@ std::int64_t banded_distance(std::span<const int> pattern, std::span<const int> 
 
 }  // namespace
 
-std::optional<double> MatchCounts::precision() const { return ratio(matched, predicted); }
-std::optional<double> MatchCounts::recall() const { return ratio(matched, truth); }
-std::optional<double> MatchCounts::f1() const { return ratio(2 * matched, truth + predicted); }
+std::optional<double> MatchCounts::precision() const { return share_of(matched, predicted); }
+std::optional<double> MatchCounts::recall() const { return share_of(matched, truth); }
+std::optional<double> MatchCounts::f1() const { return share_of(2 * matched, truth + predicted); }
 
 const StatisticList<MatchCounts>& match_statistics() {
   using enum StatisticUnit;

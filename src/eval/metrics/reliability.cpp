@@ -95,8 +95,8 @@ std::string missing_text(const std::string& file, std::int64_t missing) {
 
 }  // namespace
 
-std::optional<double> ReliabilityBin::mean_predicted() const { return ratio(predicted_sum, count); }
-std::optional<double> ReliabilityBin::observed() const { return ratio(events, count); }
+std::optional<double> ReliabilityBin::mean_predicted() const { return share_of(predicted_sum, count); }
+std::optional<double> ReliabilityBin::observed() const { return share_of(events, count); }
 double ReliabilityBin::observed_lower() const { return wilson(*this, -1); }
 double ReliabilityBin::observed_upper() const { return wilson(*this, 1); }
 
@@ -143,7 +143,7 @@ std::int64_t Reliability::events() const {
   return sum;
 }
 
-std::optional<double> Reliability::mean(double sum) const { return ratio(sum, count()); }
+std::optional<double> Reliability::mean(double sum) const { return share_of(sum, count()); }
 
 std::optional<double> Reliability::mean_predicted() const {
   double sum = 0;
@@ -241,8 +241,8 @@ const StatisticList<IntervalCoverage>& interval_statistics() {
   return list;
 }
 
-std::optional<double> IntervalCoverage::holding_share() const { return ratio(holding, intervals); }
-std::optional<double> IntervalCoverage::inside_share() const { return ratio(inside, truth); }
+std::optional<double> IntervalCoverage::holding_share() const { return share_of(holding, intervals); }
+std::optional<double> IntervalCoverage::inside_share() const { return share_of(inside, truth); }
 
 void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted) {
   std::map<int, Ranges> intervals_of;
@@ -284,13 +284,13 @@ Reliability LabelsCalibration::pooled() const {
 std::optional<double> LabelsCalibration::brier() const {
   double sum = static_cast<double>(unknown);
   for (const LabelCalibration& label : labels) sum += label.reliability.squared_error();
-  return ratio(sum, bins);
+  return share_of(sum, bins);
 }
 
 std::optional<double> LabelsCalibration::log_loss() const {
   double sum = static_cast<double>(unknown) * kUnknownLoss;
   for (const LabelCalibration& label : labels) sum += label.reliability.event_loss();
-  return ratio(sum, bins);
+  return share_of(sum, bins);
 }
 
 std::string calibration_text(const CalibrationReport& report) {

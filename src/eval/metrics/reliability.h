@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/counts.h"
 #include "core/text/statistic.h"
 #include "eval/metrics/stretches.h"
 
@@ -47,7 +48,7 @@ class Reliability {
 
   const std::vector<ReliabilityBin>& bins() const { return bins_; }
   std::vector<ReliabilityPart> parts() const;  // from 0 to 1
-  double lower(std::size_t bin) const { return static_cast<double>(bin) / static_cast<double>(bins_.size()); }
+  double lower(std::size_t bin) const { return ratio(bin, bins_.size()); }
   std::int64_t count() const;
   std::int64_t events() const;
   double squared_error() const {

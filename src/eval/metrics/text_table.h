@@ -45,7 +45,7 @@ void add_lines(const StatisticList<Of>& list, const Of& of, std::vector<TableRow
 
 // part / whole; nothing where there is no whole.
 template <class Number>
-std::optional<double> ratio(Number part, std::int64_t whole) {
+std::optional<double> share_of(Number part, std::int64_t whole) {
   if (whole == 0) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);
 }

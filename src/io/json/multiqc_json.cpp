@@ -138,7 +138,7 @@ std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels)
     at_cap += *label.at_cap * static_cast<double>(label.segments);
     segments += label.segments;
   }
-  return ratio(at_cap, segments);
+  return share_of(at_cap, segments);
 }
 
 MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {

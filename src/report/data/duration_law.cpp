@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "draw/scale.h"
 
 namespace semicrf {
@@ -79,7 +80,7 @@ std::vector<double> joined_law(const ChainModel& chain, int label, const std::ve
 double DurationCounts::share(std::size_t label, std::size_t i) const {
   std::int64_t all = 0;
   for (const std::int64_t count : segments[label]) all += count;
-  return all == 0 ? 0 : static_cast<double>(segments[label][i]) / static_cast<double>(all);
+  return all == 0 ? 0 : ratio(segments[label][i], all);
 }
 
 DurationCounts count_durations(const ReportBasis& basis) {

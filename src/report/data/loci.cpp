@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/counts.h"
 #include "core/error.h"
 #include "core/sizes.h"
 #include "draw/scale.h"
@@ -50,8 +51,7 @@ class LocusChoice {
       }
     }
     for (double& share : overall_) share /= static_cast<double>(std::max<std::int64_t>(1, covered_));
-    const double mean =
-        static_cast<double>(covered_) / static_cast<double>(std::max<std::int64_t>(1, segments));
+    const double mean = ratio(covered_, std::max<std::int64_t>(1, segments));
     width_ = std::min<std::int64_t>(std::llround(kSegmentsShown * mean), covered_ / 6);
     width_ = std::max(width_, kFewestBins);
   }

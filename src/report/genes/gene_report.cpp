@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/counts.h"
 #include "draw/scale.h"
 #include "report/page.h"
 
@@ -55,9 +56,7 @@ std::string GeneReport::page(const GeneReportFacts& facts, const std::vector<Sec
                 {"Introns", count_text(all.introns)},
                 {"Sequences", count_text(std::ssize(statistics_.sequences()))},
                 {"Length", bases_text(all.bases)}};
-  if (all.bases > 0)
-    head.facts.emplace_back("Coding",
-                            share_text(static_cast<double>(all.coding) / static_cast<double>(all.bases)));
+  if (all.bases > 0) head.facts.emplace_back("Coding", share_text(ratio(all.coding, all.bases)));
   if (all.genes == 0) head.notices.push_back("No gene was found.");
   if (all.genes > 0 && all.expected < kFewRight * static_cast<double>(all.genes))
     head.notices.push_back(

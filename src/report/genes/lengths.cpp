@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "core/text/text.h"
 #include "draw/scale.h"
 #include "report/genes/gene_report.h"
@@ -30,8 +31,8 @@ std::int64_t length_quantile(const std::vector<std::int64_t>& sorted, double sha
   return sorted[std::max<std::int64_t>(0, rank)];
 }
 
-double share_of(const std::vector<std::int64_t>& lengths, auto holds) {
-  return static_cast<double>(std::ranges::count_if(lengths, holds)) / static_cast<double>(lengths.size());
+double share_that(const std::vector<std::int64_t>& lengths, auto holds) {
+  return ratio(std::ranges::count_if(lengths, holds), lengths.size());
 }
 
 std::vector<Cell> length_row(std::size_t kind, const std::vector<std::int64_t>& sorted,
@@ -50,8 +51,8 @@ std::vector<Cell> length_row(std::size_t kind, const std::vector<std::int64_t>& 
   }
   const std::int64_t low = law->quantile(kRare), high = law->quantile(1 - kRare);
   row.push_back(bases(law->quantile(0.5)));
-  row.push_back(share_cell(share_of(sorted, [&](std::int64_t length) { return length < low; })));
-  row.push_back(share_cell(share_of(sorted, [&](std::int64_t length) { return length > high; })));
+  row.push_back(share_cell(share_that(sorted, [&](std::int64_t length) { return length < low; })));
+  row.push_back(share_cell(share_that(sorted, [&](std::int64_t length) { return length > high; })));
   return row;
 }
 
@@ -65,8 +66,7 @@ Histogram length_panel(std::size_t kind, const std::vector<std::int64_t>& sorted
   // What few are longer than would leave no room for the others.
   const std::int64_t shortest = sorted.front(), longest = sorted.back();
   std::vector<double> edges;
-  const double factor =
-      std::pow(static_cast<double>(longest + 1) / static_cast<double>(shortest), 1.0 / kLengthClasses);
+  const double factor = std::pow(ratio(longest + 1, shortest), 1.0 / kLengthClasses);
   for (double edge = static_cast<double>(shortest); edge < static_cast<double>(longest + 1);
        edge = std::max(edge + 1, std::ceil(edge * factor - 1e-9)))
     edges.push_back(edge);
@@ -78,7 +78,7 @@ Histogram length_panel(std::size_t kind, const std::vector<std::int64_t>& sorted
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     const auto begin = static_cast<std::int64_t>(edges[i]), end = static_cast<std::int64_t>(edges[i + 1]);
     const auto count = std::ranges::lower_bound(sorted, end) - std::ranges::lower_bound(sorted, begin);
-    const double share = static_cast<double>(count) / static_cast<double>(sorted.size());
+    const double share = ratio(count, sorted.size());
     panel.shares.push_back(share);
     if (law != nullptr) panel.line.push_back(law->share(begin, end));
     panel.tips.push_back(bases_text(edges[i]) + " to " + bases_text(edges[i + 1] - 1) + ": " +

@@ -23,10 +23,10 @@ const StatisticList<SequenceNumbers>& gene_statistics() {
       {"bases", "length", kBases, &S::bases},
       {"genes", "genes", kCount, &S::genes},
       {"expected_right", "expected right", kNumber, &S::expected},
-      {"share_expected", "share of these", kShare, [](const S& s) { return ratio(s.expected, s.genes); }},
+      {"share_expected", "share of these", kShare, [](const S& s) { return share_of(s.expected, s.genes); }},
       {"exons", "exons", kCount, &S::exons},
       {"introns", "introns", kCount, &S::introns},
-      {"coding_share", "coding", kShare, [](const S& s) { return ratio(s.coding, s.bases); }},
+      {"coding_share", "coding", kShare, [](const S& s) { return share_of(s.coding, s.bases); }},
   };
   return list;
 }
@@ -56,7 +56,7 @@ TableBlock structure_table(const GeneStatistics& genes) {
   block.table.headings = {"", "Count", "Of genes"};
   const SequenceNumbers all = genes.total();
   const auto add = [&](const char* what, std::int64_t count) {
-    block.table.rows.push_back({text_cell(what), count_cell(count), share_cell(ratio(count, all.genes))});
+    block.table.rows.push_back({text_cell(what), count_cell(count), share_cell(share_of(count, all.genes))});
   };
   const std::int64_t single = std::ssize(genes.lengths(kSingle));
   add("Genes of one exon", single);
@@ -117,8 +117,8 @@ TableBlock threshold_table(const GeneStatistics& genes) {
     for (const double p : all)
       if (p >= least) count += 1, right += p;
     block.table.rows.push_back({number_cell(least), count_cell(count),
-                                share_cell(ratio(count, std::ssize(all))), number_cell(right),
-                                share_cell(ratio(right, count))});
+                                share_cell(share_of(count, std::ssize(all))), number_cell(right),
+                                share_cell(share_of(right, count))});
   }
   return block;
 }

@@ -19,7 +19,8 @@ void add_words(const char* of, const std::map<std::string, std::int64_t>& words,
   std::int64_t all = 0, shown = 0;
   for (const auto& [word, count] : sorted) all += count;
   const auto add = [&](const std::string& word, std::int64_t count) {
-    table.rows.push_back({text_cell(of), text_cell(word), count_cell(count), share_cell(ratio(count, all))});
+    table.rows.push_back(
+        {text_cell(of), text_cell(word), count_cell(count), share_cell(share_of(count, all))});
     shown += count;
   };
   for (std::size_t i = 0; i < sorted.size() && i < kMostWords; ++i) add(sorted[i].first, sorted[i].second);

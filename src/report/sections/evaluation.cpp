@@ -70,7 +70,7 @@ Figure confusion_figure(const EvalReport& report) {
     for (std::size_t j = 0; j < columns; ++j) {
       if (!is_shown(j)) continue;
       const std::int64_t bases = evaluation.confusion[i * columns + j];
-      map.values.push_back(ratio(bases, all));
+      map.values.push_back(share_of(bases, all));
       figure.table.rows.push_back({text_cell(report.labels[i]),
                                    text_cell(j < evaluation.num_labels() ? report.labels[j] : "(none)"),
                                    count_cell(bases), share_cell(map.values.back())});

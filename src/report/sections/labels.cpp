@@ -157,7 +157,7 @@ Figure seen_transition_figure(const ReportBasis& basis) {
     const std::int64_t all = std::accumulate(followed.begin(), followed.end(), std::int64_t{0});
     const std::int64_t count = to < followed.size() ? followed[to] : 0;
     TransitionEntry entry;
-    if (all > 0) entry.drawn = *ratio(count, all);
+    if (all > 0) entry.drawn = *share_of(count, all);
     entry.cells = {count_cell(count), share_cell(entry.drawn)};
     return entry;
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counts.h"
 #include "core/text/text.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
@@ -85,9 +86,7 @@ class LocusPicture {
   double edge(std::size_t column) const {
     return x_.at(static_cast<double>(locus_.bins.begin + static_cast<std::int64_t>(column) * locus_.group));
   }
-  double x_of_base(std::int64_t base) const {
-    return x_.at(static_cast<double>(base - part_.origin) / static_cast<double>(basis_.bin_size()));
-  }
+  double x_of_base(std::int64_t base) const { return x_.at(ratio(base - part_.origin, basis_.bin_size())); }
 
   void name(const std::string& text, double height) {
     canvas_.text(left_ - 44, y_ + height / 2 + 4, Canvas::Anchor::kEnd, "", fitted(text, left_ - 46));
