@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/sizes.h"
 #include "engine/batch.h"
 #include "model/scores/score_source.h"
 #include "runs/piece_setup.h"
@@ -55,7 +56,7 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
   if (piece.scores->prefetch || piece.bins.size() >= engine.batches().batch_positions()) return false;
   // Half of the memory: a batch is full once it takes as much, and its last piece alone takes no more than
   // that.
-  const std::size_t budget = options_.window_budget / (2 * engines_.devices());
+  const std::size_t budget = options_.window_budget / (2 * wide(engines_.devices()));
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
   const std::size_t kept = piece.scores->cached_bytes;
   const AnalysisList& analyses = options_.analyses;

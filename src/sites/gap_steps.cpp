@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/sizes.h"
-
 namespace semicrf {
 
 GapSteps::GapSteps(const ChainModel& model, std::vector<std::int64_t> gaps)
@@ -39,7 +37,7 @@ GapSteps::GapSteps(const ChainModel& model, std::vector<std::int64_t> gaps)
   for (double& score : step) score = std::exp(score - growth_);
   squares_.push_back(std::move(step));
   const std::uint64_t longest = gaps_.empty() ? 1 : gaps_.back();
-  while (squares_.size() < wide(std::bit_width(longest)))
+  while (squares_.size() < static_cast<std::size_t>(std::bit_width(longest)))
     squares_.push_back(product(squares_.back(), squares_.back()));
   for (const std::int64_t gap : gaps_) {
     const Matrix all = power(gap);
