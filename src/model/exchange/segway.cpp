@@ -95,9 +95,9 @@ void tell_differences(const SegwayModel& model, const SegwayOptions& options, bo
   if (options.bin_size > 1)
     warnings.push_back(
         {"resolution",
-         fmt::format("Segway averages {} the bases of a frame that have a value and counts them; here the "
+         fmt::format("Segway averages {}the bases of a frame that have a value and counts them; here the "
                      "track is the {} of a bin, and counts {} times where it has any value",
-                     asinh ? "the asinh of the values of" : "", asinh ? "asinh of the mean" : "mean",
+                     asinh ? "the asinh of the values of " : "", asinh ? "asinh of the mean" : "mean",
                      options.bin_size)});
 }
 
