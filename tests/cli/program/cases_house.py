@@ -3,6 +3,7 @@ room has grown too large. Needs no program."""
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -92,6 +93,16 @@ def test_terms_of_the_field_lead_to_their_files(box):
         text = " ".join(text.split()).lower()
         for term in re.sub(r" \(.*?\)", "", terms).split(","):
             check(term.strip().lower() in text, "%s does not say '%s'" % (name.strip(" `"), term.strip()))
+
+
+def test_root_holds_no_results(box):
+    """What a run in the root leaves there is not taken into the repository."""
+    if shutil.which("git") is None:
+        return
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True)
+    kept = re.compile(r"\.[a-z-]+|[A-Z][A-Za-z]*(\.md|\.txt|\.json)?|apt-packages(-[a-z]+)?\.txt|pyproject\.toml")
+    lost = [name for name in listed.stdout.splitlines() if "/" not in name and not kept.fullmatch(name)]
+    check(not lost, "files in the root that are not its own: %s" % ", ".join(lost[:10]))
 
 
 def test_rooms_are_small(box):
