@@ -36,8 +36,9 @@ struct WithoutValues : std::allocator<T> {
 template <class T>
 using LargeArray = std::vector<T, WithoutValues<T>>;
 
-// As values.resize(count). Asks the system for huge pages (2 MiB in place of 4 KiB) behind memory that is new
-// and large: taking in a chromosome's rows costs as much as computing on them otherwise.
+// As values.resize(count), but values in memory that is too small are lost. Asks the system for huge pages
+// (2 MiB in place of 4 KiB) behind memory that is new and large: taking in a chromosome's rows costs as much
+// as computing on them otherwise.
 template <class T, class Allocator>
 void resize_large(std::vector<T, Allocator>& values, std::size_t count) {
 #if defined(__linux__)

@@ -140,7 +140,7 @@ class WindowLoop {
   // The true state at the left edge of window n, in its labels; null for the first one. Valid until the next
   // call.
   const BoundaryState* left(std::int64_t n);
-  // The same in the labels of the model; of windows that were visited, n > 0. With States::kAll.
+  // That state in the labels of the model. Window n > 0 was visited, and States::kAll were kept.
   const BoundaryState& state(std::int64_t n) const { return states_[static_cast<std::size_t>(n)]; }
 
   // A state in the labels of the model in those of window n, and the other way round: at the window's left

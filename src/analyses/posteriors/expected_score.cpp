@@ -157,6 +157,11 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
   if (block.range.begin == 0) first_.assign(block.starts.begin(), block.starts.begin() + scored_.num_labels);
   find_pairs(block);
   std::atomic<std::int64_t> forbidden = block.range.end;  // the first position whose score is -inf
+  const auto note_forbidden = [&forbidden](std::int64_t t) {
+    std::int64_t known = forbidden;
+    while (t < known && !forbidden.compare_exchange_weak(known, t)) {
+    }
+  };
   const auto visit = [&](std::int64_t begin, std::int64_t end, PositionSums& sums) {
     ScoredStretch stretch(*this, block, counted, scored);
     std::array<PositionScore, kRows> positions;
@@ -166,13 +171,12 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
       for (std::int64_t t = from; t < to; ++t) {
         const PositionScore& position = positions[wide(t - from)];
         sums.add(position);
-        if (position.rest != kNegativeInfinity) continue;
-        for (std::int64_t known = forbidden; t < known && !forbidden.compare_exchange_weak(known, t);)
-          continue;
+        if (position.rest == kNegativeInfinity) note_forbidden(t);
       }
     }
   };
-  in_blocks_.add(block.range, threads_, visit, [&](const PositionSums& sums) { whole_blocks_.add(sums); });
+  in_blocks_.add(block.range.begin, block.range.end, threads_, visit,
+                 [&](const PositionSums& sums) { whole_blocks_.add(sums); });
   if (forbidden < block.range.end) find_forbidden(block, forbidden, counted, scored);
 }
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "analyses/posteriors/posterior_sweep.h"
-#include "analyses/posteriors/sum_in_blocks.h"
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "core/score_window.h"
+#include "core/sum_in_blocks.h"
 #include "engine/engine.h"
 #include "model/scores/score_source.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/row_view.h"
 #include "core/sizes.h"
 #include "core/text/text.h"
 #include "core/threads/parallel.h"
@@ -36,24 +37,23 @@ void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& score
   } else {
     score_.add(block, scores, scores);
   }
-  const std::size_t roles = labels_ / base_labels_;
   const auto visit = [&](std::int64_t from, std::int64_t to, std::vector<double>& sums) {
     double *const bins = sums.data(), *const segments = bins + labels_, *const entropies = segments + labels_;
     for (std::int64_t t = from; t < to; ++t) {
-      const double* const labels = block.labels.data() + wide(t - block.range.begin) * labels_;
-      const double* const starts = block.starts.data() + wide(t - block.range.begin) * labels_;
+      const std::span<const double> labels = RowView(block.labels, labels_).row(t - block.range.begin);
+      const std::span<const double> starts = RowView(block.starts, labels_).row(t - block.range.begin);
       for (std::size_t c = 0; c < labels_; ++c) {
         bins[c] += labels[c];
         segments[c] += starts[c];
       }
       for (std::size_t c = 0; c < base_labels_; ++c) {
-        double p = labels[c * roles];
-        for (std::size_t role = 1; role < roles; ++role) p += labels[c * roles + role];
+        const double p = roles_ == nullptr ? labels[c] : roles_->of_label(labels, c);
         if (p > 0) entropies[c] -= p * std::log(p);
       }
     }
   };
-  in_blocks_.add(block.range, threads_, visit, [&](const std::vector<double>& sums) { add_positions(sums); });
+  in_blocks_.add(block.range.begin, block.range.end, threads_, visit,
+                 [&](const std::vector<double>& sums) { add_positions(sums); });
   const std::span<const double> last = block.labels.last(labels_);
   sums_.last_bin.assign(last.begin(), last.end());
 }

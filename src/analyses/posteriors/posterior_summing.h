@@ -11,8 +11,8 @@
 
 #include "analyses/posteriors/expected_score.h"
 #include "analyses/posteriors/posterior_sweep.h"
-#include "analyses/posteriors/sum_in_blocks.h"
 #include "core/error.h"
+#include "core/sum_in_blocks.h"
 #include "engine/options.h"
 #include "model/scores/score_source.h"
 

@@ -10,7 +10,6 @@
 #include "core/counts.h"
 #include "core/row_view.h"
 #include "core/sizes.h"
-#include "core/threads/parallel.h"
 
 namespace semicrf {
 namespace {
@@ -38,10 +37,11 @@ std::optional<Centering> centering_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-SequenceMean::SequenceMean(std::size_t columns, int threads) : sums_(columns), threads_(threads) {
-  open_.sum.assign(columns, 0.0);
-  open_.forbidden.assign(columns, 0);
-}
+SequenceMean::SequenceMean(std::size_t columns, int threads)
+    : in_blocks_({std::vector<double>(columns), std::vector<std::int64_t>(columns), 0}),
+      sums_(columns),
+      forbidden_(columns),
+      threads_(threads) {}
 
 void SequenceMean::add(const float* rows, std::int64_t begin, std::int64_t end) {
   add_rows(rows, begin, end);
@@ -75,37 +75,10 @@ void SequenceMean::add_block(const Value* rows, std::size_t count, Partial& part
 template <class Value>
 void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t end) {
   if (begin < next_ || end < begin) throw std::logic_error("rows of a sequence mean come out of order");
-  const std::size_t columns = sums_.size();
-  const auto rows_from = [&](std::int64_t position) { return rows + (position - begin) * columns; };
-  // Blocks that lie in the call as a whole.
-  const std::int64_t first = (begin + kBlock - 1) / kBlock;
-  const std::int64_t last = end / kBlock;
-  std::vector<Partial> whole(threads_ > 1 && last > first ? wide(last - first) : 0);
-  if (!whole.empty()) {
-    parallel_for(threads_, whole.size(), [&](std::int64_t i, int) {
-      whole[i].sum.assign(columns, 0.0);
-      whole[i].forbidden.assign(columns, 0);
-      const std::int64_t position = (first + i) * kBlock;
-      add_block(rows_from(position), kBlock, whole[i]);
-    });
-  }
-  for (std::int64_t at = begin; at < end;) {
-    const std::int64_t block = at / kBlock;
-    if (block != block_) {
-      flush();
-      block_ = block;
-    }
-    const std::int64_t stop = std::min(end, (block + 1) * kBlock);
-    if (!whole.empty() && block >= first && block < last) {
-      const Partial& partial = whole[block - first];
-      open_.sum = partial.sum;
-      for (std::size_t c = 0; c < columns; ++c) open_.forbidden[c] += partial.forbidden[c];
-      open_.masked += partial.masked;
-    } else {
-      add_block(rows_from(at), stop - at, open_);
-    }
-    at = stop;
-  }
+  const auto visit = [&](std::int64_t from, std::int64_t to, Partial& partial) {
+    add_block(rows + (from - begin) * sums_.size(), to - from, partial);
+  };
+  in_blocks_.add(begin, end, threads_, visit, [&](const Partial& block) { close(block); });
   rows_ += end - begin;
   next_ = end;
 }
@@ -115,29 +88,27 @@ void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
   const std::int64_t count = (rows + kBlock - 1) / kBlock;
   if (next_ != 0 || blocks.sums.size() != count * columns || blocks.forbidden.size() != columns)
     throw std::logic_error("sums of blocks do not fit a sequence mean");
-  for (std::int64_t block = 0; block < count; ++block) {
-    std::ranges::copy(RowView(blocks.sums, columns).row(block), open_.sum.begin());
-    flush();
-  }
-  open_.forbidden = blocks.forbidden;
-  open_.masked = blocks.masked;
+  for (std::int64_t block = 0; block < count; ++block)
+    for (std::size_t c = 0; c < columns; ++c) sums_[c].add(RowView(blocks.sums, columns)(block, c));
+  forbidden_ = blocks.forbidden;
+  masked_ = blocks.masked;
   rows_ = next_ = rows;
 }
 
-void SequenceMean::flush() {
-  std::vector<double>& partial = open_.sum;
-  for (std::size_t c = 0; c < partial.size(); ++c) {
-    sums_[c].add(partial[c]);
-    partial[c] = 0;
+void SequenceMean::close(const Partial& block) {
+  for (std::size_t c = 0; c < sums_.size(); ++c) {
+    sums_[c].add(block.sum[c]);
+    forbidden_[c] += block.forbidden[c];
   }
+  masked_ += block.masked;
 }
 
 std::vector<double> SequenceMean::mean() const {
   SequenceMean closed = *this;
-  closed.flush();
+  closed.close(in_blocks_.open());
   std::vector<double> result(sums_.size(), 0.0);
   for (std::size_t c = 0; c < result.size(); ++c) {
-    const std::int64_t entries = rows_ - open_.forbidden[c];
+    const std::int64_t entries = rows_ - closed.forbidden_[c];
     if (entries > 0) result[c] = ratio(closed.sums_[c].value(), entries);
   }
   return result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/compensated_sum.h"
+#include "core/sum_in_blocks.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -25,7 +26,7 @@ class SequenceMean {
  public:
   static constexpr std::int64_t kBlock = BlockSums::kPositions;
 
-  // `threads` add up the blocks that lie in one call as a whole; the result is the same.
+  // `threads` add up the blocks of a call; the result is the same.
   explicit SequenceMean(std::size_t columns, int threads = 1);
 
   // Rows of positions [begin, end), (end-begin, columns) row-major, no NaN or +inf. Calls come in order of
@@ -38,7 +39,7 @@ class SequenceMean {
 
   std::int64_t rows() const { return rows_; }
   // Entries <= kMaskScore seen, -inf included.
-  std::int64_t masked() const { return open_.masked; }
+  std::int64_t masked() const { return masked_ + in_blocks_.open().masked; }
   // (columns); 0 for a column without a finite entry.
   std::vector<double> mean() const;
 
@@ -53,14 +54,15 @@ class SequenceMean {
   void add_rows(const Value* rows, std::int64_t begin, std::int64_t end);
   template <class Value>
   static void add_block(const Value* rows, std::size_t count, Partial& partial);
-  // Closes the open block.
-  void flush();
+  // Adds a block that is over.
+  void close(const Partial& block);
 
-  std::int64_t next_ = 0;    // first position that may still be added
-  std::int64_t block_ = -1;  // absolute block of the open partial sums
+  std::int64_t next_ = 0;  // first position that may still be added
   std::int64_t rows_ = 0;
-  Partial open_;                      // sums of the open block; what else is counted goes on
-  std::vector<CompensatedSum> sums_;  // (columns) closed blocks
+  SumInBlocks<Partial> in_blocks_;
+  std::vector<CompensatedSum> sums_;     // (columns) closed blocks
+  std::vector<std::int64_t> forbidden_;  // (columns) their entries of -inf
+  std::int64_t masked_ = 0;
   int threads_;
 };
 

@@ -109,14 +109,16 @@ std::vector<double> EdgeRoles::first_starts(std::int64_t length) const {
   return scores;
 }
 
+double EdgeRoles::of_label(std::span<const double> row, std::size_t label) const {
+  const std::span<const double> roles = row.subspan(label * count_, count_);
+  double sum = roles[0];
+  for (const double more : roles.subspan(1)) sum += more;
+  return sum;
+}
+
 std::size_t EdgeRoles::folded(std::span<double> rows) const {
-  const std::size_t roles = count_;
-  const std::size_t left = rows.size() / roles;
-  for (std::size_t i = 0; i < left; ++i) {
-    double sum = rows[i * roles];
-    for (std::size_t role = 1; role < roles; ++role) sum += rows[i * roles + role];
-    rows[i] = sum;
-  }
+  const std::size_t left = rows.size() / count_;
+  for (std::size_t i = 0; i < left; ++i) rows[i] = of_label(rows, i);
   return left;
 }
 

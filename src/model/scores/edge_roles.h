@@ -65,6 +65,8 @@ class EdgeRoles {
   // pieces, and 0 of the others, as nothing starts there.
   std::vector<double> first_starts(std::int64_t length) const;
 
+  // The sum over the roles of a label in a row of posteriors (C * count()).
+  double of_label(std::span<const double> row, std::size_t label) const;
   // (n, C * count()) rows of posteriors become (n, C) rows, in the same memory.
   template <class Allocator>
   void fold_rows(std::vector<double, Allocator>& rows) const {

@@ -103,7 +103,8 @@ TEST_CASE("a run begins a queue in a window where it does in the whole sequence"
   }
 }
 
-// So do those behind a window at a cut edge. Marks within a run count from where it begins.
+// Windows behind one at a cut edge begin at any block, and the marks in a run are counted from where it
+// begins.
 TEST_CASE("windows that begin at any block have the posteriors and counts of the whole sequence") {
   const SmallCard card{4 << 10, 4 << 10};
   const ModelCase sample = make_case(CaseKind::kTails, {14'003, 20, 3}, 871);

@@ -1,4 +1,4 @@
-#include "analyses/posteriors/sum_in_blocks.h"
+#include "core/sum_in_blocks.h"
 
 #include <cstdint>
 #include <random>
@@ -19,7 +19,7 @@ double sum_in_windows(const std::vector<double>& values, const std::vector<std::
     for (std::int64_t t = from; t < to; ++t) sum += values[static_cast<std::size_t>(t)];
   };
   for (const std::int64_t end : edges) {
-    in_blocks.add({begin, end}, threads, visit, [&](double sum) { total += sum; });
+    in_blocks.add(begin, end, threads, visit, [&](double sum) { total += sum; });
     begin = end;
   }
   return total + in_blocks.open();
@@ -45,4 +45,21 @@ TEST_CASE("sums in blocks have the same bits in any windows and on any threads")
     CHECK(sum_in_windows(values, edges, 2) == whole);
     if (count > kBlock) CHECK(sum_in_windows(values, {kBlock, count}, 1) == whole);
   }
+}
+
+TEST_CASE("a block that was not over is taken where the positions after it are left out") {
+  constexpr std::int64_t kBlock = SumInBlocks<std::int64_t>::kBlock;
+  SumInBlocks<std::int64_t> in_blocks(0);
+  std::vector<std::int64_t> taken;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    in_blocks.add(
+        begin, end, 2, [](std::int64_t from, std::int64_t to, std::int64_t& sum) { sum += to - from; },
+        [&](std::int64_t sum) { taken.push_back(sum); });
+  };
+  add(3, 8);
+  add(8, 8);
+  add(10, 12);
+  add(2 * kBlock + 1, 4 * kBlock + 5);
+  CHECK(taken == std::vector<std::int64_t>{7, kBlock - 1, kBlock});
+  CHECK(in_blocks.open() == 5);
 }
